@@ -27,6 +27,13 @@ class LabError(Exception):
         self.code = code
 
 
+class NotInstalled(LabError):
+    """A program, or a part of one, is not installed; `package` is the Debian package that has it."""
+
+    def __init__(self, what: str, package: str) -> None:
+        super().__init__(f"{what} is not installed; install it with `apt install {package}`", EXIT_SETUP)
+
+
 class TimedOut(LabError):
     """A program did not end within the time that even a slow machine needs."""
 

@@ -338,6 +338,15 @@ class Failures(Place):
             self.skipTest("the policy deadline needs root and writable control groups")
         self.assertIn("call `dlex-bench calibrate`", self.failure(sched="deadline:calibrated/40"))
 
+    def test_player_that_is_not_installed_is_skipped_with_its_package(self):
+        which = shutil.which
+        for player, program, package in (("mpv", "mpv", "mpv"), ("playbin", "gst-play-1.0", "gstreamer1.0-plugins-base-apps")):
+            here = mock.patch.object(shutil, "which", lambda name, gone=program: None if name == gone else which(name))
+            with self.subTest(player), here:
+                result = self.execute(player=player, player_params={}, observe="outside")
+                self.assertEqual(result["status"], "skipped")
+                self.assertRegex(result["reason"], f"is not installed; install it with `apt install {package}`$")
+
     def test_policies_that_are_not_allowed_are_skipped_with_advice(self):
         with mock.patch.object(settings, "allowed_kinds", lambda: {"other"}):
             result = self.execute(sched="fifo:5")

@@ -51,23 +51,28 @@ workloads:
   - {id: vlc_framedrop, name: vlc}
   - {id: vlc_none, name: vlc, params: {framedrop: false}}
   - {id: vlc_auto, name: vlc, params: {threads: auto}}
+  - {id: playbin, name: playbin}
 """
-INSTALLED = {name: bool(shutil.which(name)) for name in ("mplayer", "mpv", "ffplay", "vlc")} | {"dlex-play": True}
+PROGRAMS = {"playbin": "gst-play-1.0"} | {name: name for name in ("mplayer", "mpv", "ffplay", "vlc")}
+INSTALLED = {name: bool(shutil.which(program)) for name, program in PROGRAMS.items()} | {"dlex-play": True}
 DECODING = ("decodes", "decodes and presents", "demuxes, decodes and presents")
 NAME_THEIR_THREADS = ("dlex_slack", "mplayer_framedrop", "mpv_vo", "ffplay_framedrop")
-ONE_OF_EACH = (*NAME_THEIR_THREADS, "vlc_framedrop")
+ONE_OF_EACH = (*NAME_THEIR_THREADS, "vlc_framedrop", "playbin")
 WITH_QUEUE = ("dlex_ahead", "mpv_queue")
 # VLC plays in pieces of a quarter of a second.
 PICTURES_TOO_MANY = {"vlc": 6}
+# gst-play shows the first picture of the film before it seeks to its start.
+SHOWN_BEFORE_THE_START = {"playbin": (0,)}
 # The versions whose thread names are known, from Debian 12 and 13. Other versions are played, with threads called unknown.
-VERSIONS = {"mplayer": ("1.5",), "mpv": ("0.35.", "0.40."), "ffplay": ("5.1.", "7.1."), "vlc": ("3.0.",)}
+VERSIONS = {"mplayer": ("1.5",), "mpv": ("0.35.", "0.40."), "ffplay": ("5.1.", "7.1."), "vlc": ("3.0.",),
+            "playbin": ("1.22.",)}
 
 
 def version_of(player):
     """Returns the version of the player's Debian package, without the epoch; "" if it comes from no package."""
     from dlex_bench.machine.facts import program_facts
 
-    fact = program_facts(Path("/nonexistent"))[player]
+    fact = program_facts(Path("/nonexistent"))[PROGRAMS[player]]
     return ((fact and fact.version) or "").split(":")[-1]
 
 
@@ -131,7 +136,8 @@ class OnStage(Folder):
 
         self.out = self.folder / job.id
         self.out.mkdir()
-        return playing(adapter_of(job), job, clip or CLIP, self.out, environment=self.stage.environment, cpus=CPUS)
+        adapter = adapter_of(job)
+        return playing(adapter, job, clip or adapter.prepare(job, CLIP), self.out, environment=self.stage.environment, cpus=CPUS)
 
     def play(self, job):
         """Plays the job to its end. Returns the numbers of the pictures that were on the screen."""
@@ -163,7 +169,8 @@ class Pictures(OnStage):
     def test_playing_starts_at_the_requested_position(self):
         # Some players seek only to key frames, and picture 100 is a key frame.
         def check(job):
-            seen = self.play(changed(job, start_s=4.0, length_s=1.0))
+            before = SHOWN_BEFORE_THE_START.get(job.player, ())
+            seen = [it for it in self.play(changed(job, start_s=4.0, length_s=1.0)) if it not in before]
             self.assertTrue(98 <= seen[0] <= seen[-1] <= 128 + PICTURES_TOO_MANY.get(job.player, 0), seen)
 
         self.each(check, ONE_OF_EACH)
@@ -197,6 +204,32 @@ class Pictures(OnStage):
         self.assertIsNone(adapter_of(jobs()["dlex_slack"]).own_view(jobs()["dlex_slack"], self.out))
 
 
+class Parts(Folder):
+    """A film without its end, for playbin, which has no option for the length."""
+
+    def test_part_has_every_picture_before_its_end_and_at_most_a_few_after_it(self):
+        from dlex_bench.clips import clip_facts
+        from dlex_bench.rig.players.film_part import film_part
+
+        with mock.patch.dict(os.environ, DLEX_CACHE=str(self.folder)):
+            part = film_part(CLIP, 2.5)
+            self.assertTrue(63 <= clip_facts(part).frames <= 67, clip_facts(part))
+            self.assertEqual(clip_facts(part).first_pts_ns, clip_facts(CLIP).first_pts_ns)
+            made_ns = part.stat().st_mtime_ns
+            self.assertEqual(film_part(CLIP, 2.5).stat().st_mtime_ns, made_ns)
+            self.assertEqual(sorted(it.name for it in part.parent.iterdir()), sorted([".made-by-dlex", part.name]))
+
+    def test_film_that_cannot_be_copied_is_refused_and_leaves_nothing(self):
+        from dlex_bench.rig.players.film_part import film_part
+
+        empty = self.folder / "empty.mp4"
+        empty.touch()
+        with mock.patch.dict(os.environ, DLEX_CACHE=str(self.folder)):
+            with self.assertRaisesRegex(Exception, r"^the first 1 s of .*empty.mp4 cannot be copied \(.+\); choose another clip$"):
+                film_part(empty, 1.0)
+        self.assertEqual([it.name for it in (self.folder / "parts").iterdir()], [".made-by-dlex"])
+
+
 class Threads(OnStage):
     def seen(self, job):
         """Plays the job. Returns the player's process id and every thread that it had.
@@ -220,6 +253,7 @@ class Threads(OnStage):
             "mpv_vo": {"decodes", "presents", "sound"},
             "mpv_queue": {"passes pictures on", "decodes", "presents", "sound"},
             "ffplay_framedrop": {"presents", "decodes", "decodes sound", "demuxes", "sound"},
+            "playbin": {"waits", "decodes", "demuxes or decodes", "presents", "sound"},
             "vlc_framedrop": {"starts the others", "demuxes, decodes or presents", "sound"},
         }
 
@@ -261,6 +295,17 @@ class Faults(OnStage):
 
         self.each(check, ONE_OF_EACH)
 
+    @unittest.skipUnless(INSTALLED["playbin"], "gst-play-1.0 is not installed")
+    def test_missing_element_of_playbin_is_named_with_its_package(self):
+        from dlex_bench.errors import NotInstalled
+        from dlex_bench.rig.players import playbin
+
+        job = jobs()["playbin"]
+        with mock.patch.dict(playbin.ELEMENTS, {"nosuchsink": "gstreamer1.0-nosuch"}), self.assertRaisesRegex(
+            NotInstalled, "^playbin's nosuchsink is not installed; install it with `apt install gstreamer1.0-nosuch`$"
+        ):
+            adapter_of(job).prepare(job, CLIP)
+
     @unittest.skipUnless(INSTALLED["vlc"], "vlc is not installed")
     def test_file_that_vlc_cannot_read_is_reported_in_one_sentence(self):
         # VLC ends with status 0 all the same.
@@ -300,14 +345,19 @@ class Faults(OnStage):
                 player.wait(1.0, self.stage.require_alive)
 
     def test_error_for_a_missing_player_names_its_package(self):
+        from dlex_bench.errors import NotInstalled
+
         packages = {"mplayer": "mplayer", "mpv": "mpv", "ffplay": "ffmpeg",
-                    "vlc": "vlc-bin vlc-plugin-base vlc-plugin-video-output"}
+                    "vlc": "vlc-bin vlc-plugin-base vlc-plugin-video-output", "playbin": "gstreamer1.0-plugins-base-apps"}
         with mock.patch.dict(os.environ, PATH="/nonexistent"):
             for workload, job in jobs().items():
                 if job.player in packages:
-                    sentence = f"^{job.player} is not installed; install it with `apt install {packages[job.player]}`$"
-                    with self.subTest(workload), self.assertRaisesRegex(Exception, sentence):
-                        adapter_of(job).argv(job, CLIP, self.folder)
+                    program = PROGRAMS[job.player]
+                    sentence = f"^{program} is not installed; install it with `apt install {packages[job.player]}`$"
+                    for call in (lambda job=job: adapter_of(job).argv(job, CLIP, self.folder),
+                                 lambda job=job: adapter_of(job).prepare(job, CLIP)):
+                        with self.subTest(workload), self.assertRaisesRegex(NotInstalled, sentence):
+                            call()
 
     def test_unknown_player_is_refused_in_one_sentence(self):
         from dlex_bench.rig.players.playing import adapter_for
@@ -320,7 +370,7 @@ class Policies(unittest.TestCase):
     def test_players_of_several_threads_are_not_put_under_a_reservation(self):
         for job in jobs().values():
             reason = adapter_of(job).applicable(job.but(sched="deadline:8/40"))
-            self.assertEqual(reason is not None, job.player in ("mpv", "ffplay", "vlc"), job.id)
+            self.assertEqual(reason is not None, job.player in ("mpv", "ffplay", "vlc", "playbin"), job.id)
             if reason:
                 self.assertIn("quota", reason)
             for sched in ("other", "fifo:5", "rr:5", "quota:15/40"):

@@ -164,6 +164,10 @@ class VlcParams(Entry):
     options: PlayerOptions = ()
 
 
+class PlaybinParams(Entry):
+    options: PlayerOptions = ()
+
+
 class WorkloadBase(Entry):
     id: Id
     label: str | None = None
@@ -195,8 +199,13 @@ class Vlc(WorkloadBase):
     params: VlcParams = VlcParams()
 
 
+class Playbin(WorkloadBase):
+    name: Literal["playbin"]
+    params: PlaybinParams = PlaybinParams()
+
+
 # A player and its settings. `name` states which player, as in Workload Automation.
-Workload = Annotated[DlexPlay | Mplayer | Mpv | Ffplay | Vlc, Field(discriminator="name")]
+Workload = Annotated[DlexPlay | Mplayer | Mpv | Ffplay | Vlc | Playbin, Field(discriminator="name")]
 
 
 class Section(Entry):

@@ -17,7 +17,7 @@ from .clip_checks import ClipFolders, check_clips
 from .model import Agenda, Entry
 
 # The names of a union's members. They are part of pydantic's error paths but are not keys of the file.
-TAGS = frozenset({"none", "rtapp", "stress", "dlex-play", "mplayer", "mpv", "ffplay", "vlc"})
+TAGS = frozenset({"none", "rtapp", "stress", "dlex-play", "mplayer", "mpv", "ffplay", "vlc", "playbin"})
 
 
 def read_agenda(path: Path, root: Path = PROJECT, begun: Collection[str] | None = None) -> Agenda:

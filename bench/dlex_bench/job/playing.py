@@ -98,7 +98,7 @@ def _play(
     with playing(
         setting.adapter,
         job,
-        setting.clip,
+        setting.played,
         setting.directory,
         environment=env,
         cpus=placing.cpus,

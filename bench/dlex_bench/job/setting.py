@@ -9,7 +9,7 @@ from pathlib import Path
 from ..agenda.job import INSIDE, Job, rtapp_sched
 from ..checksum import checksum
 from ..clips import ClipFacts, clip_facts, make_clip
-from ..errors import EXIT_SETUP, LabError
+from ..errors import EXIT_SETUP, LabError, NotInstalled
 from ..machine.policy import Policy, allowed_kinds, privilege_sentence
 from ..rig.players.player import Adapter
 from ..rig.players.playing import adapter_for
@@ -33,6 +33,7 @@ class Setting:
     cpu: int
     driver_cpus: frozenset[int]
     clip: Path
+    played: Path  # what the player gets in place of the clip: with the same pictures, as far as the job plays them
     unstamped: Path | None  # the clip that dlex-qoe compares, if the played one has stamps
     facts: ClipFacts
     policy: Policy
@@ -112,7 +113,12 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
         policy = policy.with_runtime(calibrated_budget_ms(context.batch, context.machine, policy.period_ms))
     elif policy.demand_percent:
         policy = policy.with_runtime(budget_for_demand_ms(job, policy, context.batch, context.machine, checksum(clip)))
-    setting = Setting(job, directory, context, cpu, driver_cpus, clip, unstamped, clip_facts(clip), policy, adapter)
+    facts = clip_facts(clip)
+    try:
+        played = adapter.prepare(job, clip)
+    except NotInstalled as cause:
+        raise JobUnsupported(str(cause)) from cause
+    setting = Setting(job, directory, context, cpu, driver_cpus, clip, played, unstamped, facts, policy, adapter)
     if not setting.frames:
         raise LabError(f"{clip} has no pictures from {setting.start_s:g} s on; choose another part", EXIT_SETUP)
     return setting

@@ -30,6 +30,7 @@ PROGRAMS = {
     "mpv": "mpv",
     "ffplay": "ffmpeg",
     "vlc": "vlc-bin",
+    "gst-play-1.0": "gstreamer1.0-plugins-base-apps",
     "ffmpeg": "ffmpeg",
     "Xvfb": "xvfb",
     "pulseaudio": "pulseaudio",

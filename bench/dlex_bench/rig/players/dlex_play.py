@@ -42,6 +42,9 @@ class DlexPlayAdapter:
     places_itself: ClassVar[bool] = True
     refuses_root: ClassVar[bool] = False
 
+    def prepare(self, job: Job, clip: Path) -> Path:
+        return clip
+
     def works(self, job: Job, out: Path) -> Works:
         """Returns what the threads do. If the agenda has no `queue`, only the player's record says it, after playing.
 

@@ -52,6 +52,10 @@ class FfplayAdapter:
     places_itself: ClassVar[bool] = False
     refuses_root: ClassVar[bool] = False
 
+    def prepare(self, job: Job, clip: Path) -> Path:
+        require_installed("ffplay", self.package)
+        return clip
+
     def works(self, job: Job, out: Path) -> Works:
         return SEVERAL_DECODING if job.player_params.threads == "auto" else THREADS
 

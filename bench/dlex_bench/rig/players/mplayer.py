@@ -40,6 +40,10 @@ class MplayerAdapter:
     places_itself: ClassVar[bool] = False
     refuses_root: ClassVar[bool] = False
 
+    def prepare(self, job: Job, clip: Path) -> Path:
+        require_installed("mplayer", self.package)
+        return clip
+
     def works(self, job: Job, out: Path) -> Works:
         return THREADS
 

@@ -66,6 +66,10 @@ class MpvAdapter:
     places_itself: ClassVar[bool] = False
     refuses_root: ClassVar[bool] = False
 
+    def prepare(self, job: Job, clip: Path) -> Path:
+        require_installed("mpv", self.package)
+        return clip
+
     def works(self, job: Job, out: Path) -> Works:
         return WITH_QUEUE if _has_queue(job) else THREADS
 

@@ -40,6 +40,12 @@ class Adapter(Protocol):
     def refuses_root(self) -> bool:
         """Returns whether the player does not run as root, and so needs a guest on the stage (rig/guest.py)."""
 
+    def prepare(self, job: Job, clip: Path) -> Path:
+        """Does what has to be done before anything is measured. Returns the file to play in place of `clip`.
+
+        Raises NotInstalled if the player, or a part of it, is not installed.
+        """
+
     def works(self, job: Job, out: Path) -> Works:
         """Returns what the player's threads do, by patterns (fnmatch) of their names; the main thread's key is "main".
 

@@ -16,6 +16,7 @@ from .dlex_play import DlexPlayAdapter
 from .ffplay import FfplayAdapter
 from .mplayer import MplayerAdapter
 from .mpv import MpvAdapter
+from .playbin import PlaybinAdapter
 from .player import Adapter, log_of
 from .threads import Look, SeenThread, Work, Works, looks_at, work_of
 from .vlc import VlcAdapter
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 # Overload may make a player late, but it must not take twice as long. Half a minute is for a start on a busy machine.
 LIMIT_FACTOR = 2.0
 LIMIT_EXTRA_S = 30.0
-PLAYERS = ("dlex-play", "mplayer", "mpv", "ffplay", "vlc")
+PLAYERS = ("dlex-play", "mplayer", "mpv", "ffplay", "vlc", "playbin")
 
 
 def adapter_for(player: str, dlex_play: Path) -> Adapter:
     """Returns the adapter for `player`. `dlex_play` is the path of dlex-play in the build."""
-    adapters: list[Adapter] = [DlexPlayAdapter(dlex_play), MplayerAdapter(), MpvAdapter(), FfplayAdapter(), VlcAdapter()]
+    ours: list[Adapter] = [DlexPlayAdapter(dlex_play)]
+    adapters = [*ours, MplayerAdapter(), MpvAdapter(), FfplayAdapter(), VlcAdapter(), PlaybinAdapter()]
     for adapter in adapters:
         if adapter.name == player:
             return adapter

@@ -52,6 +52,10 @@ class VlcAdapter:
     places_itself: ClassVar[bool] = False
     refuses_root: ClassVar[bool] = True
 
+    def prepare(self, job: Job, clip: Path) -> Path:
+        require_installed("vlc", self.package)
+        return clip
+
     def works(self, job: Job, out: Path) -> Works:
         return THREADS
 
