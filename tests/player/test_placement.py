@@ -118,7 +118,7 @@ class Placement(Case):
                 record = self.dir / f"{sched[:2]}{queue}"
                 with domain_for(sched) as enter:
                     under = play(*UNTIMED, "--drop=none", "--framemd5=-", f"--record={record}", f"--queue={queue}",
-                                 f"--sched={sched}", f"--cpu={CPU}", file, preexec_fn=enter)
+                                 "--threads=1", f"--sched={sched}", f"--cpu={CPU}", file, preexec_fn=enter)
                 self.expect(under, 0)
                 self.assertEqual(under.stdout, plain.stdout)
                 recorded = json.loads((record / "run.json").read_text())["scheduling"]
