@@ -208,8 +208,8 @@ static json_t *asked_policy(const struct placement *asked)
 
 static json_t *thread_json(const struct thread_facts *thread)
 {
-    return json_pack("{s:s, s:s, s:s, s:s}", "name", thread->name, "roles", thread->roles, "policy", thread->policy,
-                     "cpus", thread->cpus);
+    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", thread->name, "roles", thread->roles, "policy", thread->policy,
+                     "slice_ms", thread->slice_ns ? json_real(ns_to_ms(thread->slice_ns)) : json_null(), "cpus", thread->cpus);
 }
 
 /* The playing threads come first in the list. */

@@ -18,7 +18,7 @@
 /*
  * The slice of a thread that only presents, where it competes with the decode thread under other. Linux takes 0.1 ms at
  * least. Beside one busy program, 1080p pictures were shown 2.2 +- 0.6 to 2.5 +- 1.2 ms late, with the kernel's own slice
- * 3.5 +- 2.2 to 3.8 +- 1.9 ms.
+ * 3.5 +- 2.2 to 3.8 +- 1.9 ms. docs/whole-machine.md has more programs, and what did not help beyond it.
  */
 static const int64_t presenting_slice_ns = 100 * NS_PER_US;
 
@@ -164,6 +164,7 @@ static int note_thread(const struct placement *placement, struct placement_facts
     thread_list_name(getpid(), thread, fact->name);
     thread_role_text(thread_role_of(thread), fact->roles);
     thread_policy_text(&policy, fact->policy);
+    fact->slice_ns = policy.kind == THREAD_OTHER ? policy.runtime_ns : 0;
     spell_cpus(&cpus, fact->cpus, sizeof fact->cpus);
     return 0;
 }

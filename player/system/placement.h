@@ -44,7 +44,8 @@ struct placement_facts {
         char name[16];
         char roles[THREAD_ROLES_TEXT_SIZE];
         char policy[THREAD_POLICY_TEXT_SIZE];
-        char cpus[64]; /* "0-2,5" */
+        int64_t slice_ns; /* under other, since Linux 6.12; otherwise 0 */
+        char cpus[64];    /* "0-2,5" */
     } threads[PLACEMENT_THREADS_MAX];
 };
 

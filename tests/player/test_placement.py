@@ -9,11 +9,13 @@ Not covered: how well the player plays then, which is measured and not tested.
 import contextlib
 import ctypes
 import fnmatch
+import functools
 import glob
 import itertools
 import json
 import os
 import pty
+import re
 import resource
 import subprocess
 import sys
@@ -128,6 +130,20 @@ class Placement(Case):
                 threads = [(it["roles"], it["policy"], it["cpus"]) for it in recorded["threads"]]
                 self.assertEqual(threads[: len(wanted)], wanted)
                 self.assertFalse([it for it in threads[len(wanted) :] if it[0] not in ("", "feed")])
+
+    def test_presenting_thread_has_a_short_slice_beside_the_decode_thread(self):
+        if tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2]) < (6, 12):
+            self.skipTest("before Linux 6.12 a thread cannot choose its slice")
+        other, batch = os.SCHED_OTHER, os.SCHED_BATCH
+        for start, queue, is_short in ((other, AHEAD, True), (other, SERIAL, False), (batch, AHEAD, False)):
+            with self.subTest(start=start, queue=queue):
+                record = self.dir / f"{start}-{queue}"
+                run = play(*UNTIMED, "--threads=1", f"--record={record}", f"--queue={queue}", "--length=0.2", clip("cavlc"),
+                           preexec_fn=functools.partial(os.sched_setscheduler, 0, start, os.sched_param(0)))
+                self.expect(run, 0)
+                threads = json.loads((record / "run.json").read_text())["scheduling"]["threads"]
+                self.assertEqual(threads[0]["slice_ms"] == 0.1, is_short, threads)
+                self.assertFalse([it for it in threads[1:] if it["slice_ms"] == 0.1], threads)
 
     @not_sanitized
     def test_codec_threads_are_placed_as_the_decode_thread(self):
