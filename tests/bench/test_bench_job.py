@@ -29,7 +29,7 @@ from dlex_bench.agenda.job import Job
 from dlex_bench.analysis.results_frame import rows
 from dlex_bench.batch.one import result_line
 from dlex_bench.errors import Interrupted
-from dlex_bench.job import companions
+from dlex_bench.job import companions, pace
 from dlex_bench.job import execute as execution
 from dlex_bench.job import setting as settings
 from dlex_bench.job.context import Context, loops_file
@@ -37,6 +37,7 @@ from dlex_bench.job.execute import execute
 from dlex_bench.job.loops import Loops, loops_of, verified
 from dlex_bench.job.result import LoadReport
 from dlex_bench.processes import signals_as_exceptions
+from dlex_bench.report.export import job_row
 from dlex_bench.report.facts import batch_facts
 from dlex_bench.report.gather import Batch
 from dlex_bench.rig.load.rtapp import RTAPP_LIMIT_S
@@ -44,7 +45,7 @@ from dlex_bench.rig.load.rtapp_log import TaskStats
 from dlex_bench.rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 
 KEYS = {"version", "job", "status", "reason", "machine", "commit", "started", "wall_s", "policy", "view", "figures", "inside",
-        "outside", "rtapp", "load", "own_word", "threads", "steal", "tuned", "films"}
+        "outside", "rtapp", "load", "own_word", "threads", "steal", "tuned", "films", "whole_machine"}
 FIGURES = {"frames", "frame_ms", "shown", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_abs_mean", "skew_ms_sd",
            "skew_ms_end", "rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90", "torn", "av_source", "player_cpu_s",
            "cpu_ms_per_frame"}
@@ -241,6 +242,12 @@ class BesideRtApp(Place):
         line = result_line(made_up.changed(made_up.result("w"), **changes))
         self.assertEqual(line, "rt-app missed 0, its jobs took 78% of the paper's")
 
+    def test_pace_of_the_others_is_in_the_line_and_in_the_tables(self):
+        run = made_up.changed(made_up.result("w"), load={"kind": "build", "others": 0.834, "late": 3})
+        self.assertIn("others at 83%", result_line(run))
+        self.assertEqual([rows([run])[0].value(key) for key in ("load.others", "load.late")], [0.834, 3])
+        self.assertEqual(job_row(rows([run])[0])["load.others"], 0.834)
+
     def test_report_counts_light_loads(self):
         runs = [made_up.changed(made_up.result("w", number), load={"work_light": number == 2}) for number in (1, 2, 3)]
         facts = dict(batch_facts(Batch(self.batch, rows(runs))))
@@ -284,8 +291,12 @@ class BesideRtApp(Place):
     def test_stress_is_a_load_too(self):
         if not shutil.which("stress"):
             self.skipTest("stress is not installed")
-        result = self.execute(load={"kind": "stress", "cpu": 1, "vm": 0})
+        with mock.patch.object(pace, "ALONE_S", 0.2):
+            result = self.execute(load={"kind": "stress", "cpu": 1, "vm": 0})
         self.assertEqual((result["status"], result["rtapp"]), ("done", None))
+        load = result["load"]
+        self.assertEqual((load["kind"], load["unit"], load["late"]), ("stress", "s of CPU time", None))
+        self.assertAlmostEqual(load["others"], load["beside_per_s"] / load["alone_per_s"])
         self.expect_nothing_left()
 
     def test_every_load_enters_the_domain(self):
@@ -296,7 +307,8 @@ class BesideRtApp(Place):
             loads.append((Loops(cpu=CPU, ns_per_loop=20.0, tries=[]), self.LOAD))
         for loops, load in loads:
             job = self.job.but(load=load)
-            setting = SimpleNamespace(job=job, cpu=CPU, directory=self.folder, load_sched="other", length_s=LENGTH_S)
+            setting = SimpleNamespace(job=job, cpu=CPU, directory=self.folder, load_sched="other", length_s=LENGTH_S,
+                                      load_cpus={CPU}, is_free=False)
             with self.subTest(load["kind"]), companions.companion(setting, loops, lambda: entered.write_text("yes")):
                 self.assertTrue(entered.exists())
             entered.unlink()

@@ -24,11 +24,14 @@ class PlayerParams(Stored):
 class JobLoad(Stored):
     """The load that a job asks for."""
 
-    kind: str = "none"  # none, rtapp, stress
+    kind: str = "none"  # as in agenda.loads
+    after_s: Amount | None = None  # how long after the player it starts; None: it is settled before
     sched: str | None = None  # rtapp: the policy of its tasks; None or `same`: the player's
     cpu: Count | None = None  # stress: how many tasks compute
     vm: Count | None = None  # stress: how many tasks use memory
+    nice: Count | None = None  # stress: the nice value of its tasks; None: 0
     stress: Count | None = None  # rtapp: how many tasks of stress compute beside it
+    writers: Count | None = None  # io: how many programs write
 
 
 class JobClip(Stored):

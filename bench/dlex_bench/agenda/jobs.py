@@ -17,7 +17,8 @@ from ..errors import EXIT_SETUP, LabError
 from ..machine.policy import Policy
 from ..order import interleaved
 from .job import Job, JobClip, JobLoad, PlayerParams
-from .model import Agenda, Clip, Conditions, NoLoad, Section, Workload, WorkloadBase
+from .loads import NoLoad
+from .model import Agenda, Clip, Conditions, Section, Workload, WorkloadBase
 
 OURS = "dlex-play"
 ALL = "all"  # the section's name in an agenda without sections

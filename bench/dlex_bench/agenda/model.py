@@ -6,25 +6,21 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from ..errors import LabError
 from ..machine.policy import FORMS, Policy
 from ..parser import CPU_MAX, NUMBER_MAX
-
-TASKS_MAX = 1024
+from .entry import Entry, Seconds
+from .loads import Load
 
 # Job ids consist of these ids, joined by "-", and are used as the names of folders.
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_length=80)]
 Observe = Literal["outside", "inside", "both"]
 Times = Annotated[int, Field(ge=1, le=NUMBER_MAX, strict=True)]
-Tasks = Annotated[int, Field(ge=0, le=TASKS_MAX, strict=True)]  # of stress
 Cpu = Annotated[int, Field(ge=0, le=CPU_MAX, strict=True)]
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
 
 QUEUE = re.compile(r"auto|\d{1,18}|\d{1,18}(?:\.\d{1,18})?(?:ms|s|KiB|MiB|GiB)")
-RTAPP_POLICY = re.compile(r"same|deadline|other|(?:fifo|rr):[1-9]\d?")
 
 
 def _policy(text: Any) -> Any:
@@ -34,12 +30,6 @@ def _policy(text: Any) -> Any:
         return str(Policy.parse(text))
     except LabError as cause:
         raise ValueError(str(cause)) from cause
-
-
-def _rtapp_policy(text: Any) -> Any:
-    if not isinstance(text, str) or not RTAPP_POLICY.fullmatch(text):
-        raise ValueError("rt-app's policy must be same (as the player's), deadline, other, fifo:5 or rr:5")
-    return text
 
 
 def _word(value: Any) -> Any:
@@ -56,12 +46,7 @@ def _queue(value: Any) -> Any:
 
 
 PolicyText = Annotated[str, BeforeValidator(_policy)]
-RtappPolicyText = Annotated[str, BeforeValidator(_rtapp_policy)]
 QueueText = Annotated[str, BeforeValidator(_queue)]
-
-
-class Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class MadeClip(Entry):
@@ -86,31 +71,6 @@ class Clip(Entry):
         if self.length_s == 0:
             raise ValueError("a clip's length_s must be above 0")
         return self
-
-
-class NoLoad(Entry):
-    kind: Literal["none"]
-
-
-class RtappLoad(Entry):
-    kind: Literal["rtapp"]
-    sched: RtappPolicyText = "same"
-    stress: Annotated[Tasks, Field(ge=1)] | None = None  # tasks of stress that compute beside rt-app, under the policy other
-
-
-class StressLoad(Entry):
-    kind: Literal["stress"]
-    cpu: Tasks = 0
-    vm: Tasks = 0
-
-    @model_validator(mode="after")
-    def _some(self) -> Self:
-        if self.cpu + self.vm == 0:
-            raise ValueError("stress needs at least one task, of cpu or vm")
-        return self
-
-
-Load = Annotated[NoLoad | RtappLoad | StressLoad, Field(discriminator="kind")]
 
 
 class Conditions(Entry):

@@ -14,10 +14,12 @@ from ..errors import EXIT_SETUP, LabError, nearest, shown
 from ..paths import PROJECT
 from ..plain_yaml import line_of, node_at, node_child, read_plain_yaml, refusal
 from .clip_checks import ClipFolders, check_clips
-from .model import Agenda, Entry
+from .entry import Entry
+from .model import Agenda
 
 # The names of a union's members. They are part of pydantic's error paths but are not keys of the file.
-TAGS = frozenset({"none", "rtapp", "stress", "dlex-play", "mplayer", "mpv", "ffplay", "vlc", "playbin"})
+LOADS = frozenset({"none", "rtapp", "stress", "build", "io", "audio"})
+TAGS = LOADS | {"dlex-play", "mplayer", "mpv", "ffplay", "vlc", "playbin"}
 
 
 def read_agenda(path: Path, root: Path = PROJECT, begun: Collection[str] | None = None) -> Agenda:

@@ -17,6 +17,7 @@ from ..schema import Stored
 
 SHOWN_DIGITS = 18  # of a SHA-256
 WHOLE_MACHINE = "whole_machine"
+LOAD = "load"
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,13 @@ class Row:
         return self.section, self.workload
 
     def value(self, key: str) -> float | None:
-        """Returns a figure by its name. A name such as `rtapp-1.slack_us.min` leads to a figure of rt-app's task 1, and
-        one such as `whole_machine.idle` to a field of the result."""
+        """Returns a figure by its name.
+
+        A name such as `rtapp-1.slack_us.min` leads to a figure of rt-app's task 1. One such as `whole_machine.idle` or
+        `load.others` leads to a field of the result.
+        """
         task, _, path = key.partition(".")
-        if task == WHOLE_MACHINE:
+        if task in (WHOLE_MACHINE, LOAD):
             return _descend(self.result, key)
         if path:
             return _descend((self.result.rtapp or {}).get(task.replace("rtapp", "rt-app")), path)

@@ -103,6 +103,7 @@ def result_line(result: JobResult) -> str:
         _number(figures.rmse_q16_sum, "RMSE sum {:,.0f}"),
         _rtapp(result.rtapp or {}),
         _light(result.load),
+        _others(result.load),
         "nothing was reserved" if result.is_tuned_in_vain else "",
         _unknown(unknown_threads(result.threads or [])),
         _stolen(result),
@@ -127,6 +128,10 @@ def _light(load: LoadReport | None) -> str:
     if load is None or not load.work_light or load.work_part is None:
         return ""
     return f"its jobs took {load.work_part:.0%} of the paper's"
+
+
+def _others(load: LoadReport | None) -> str:
+    return "" if load is None or load.others is None else f"others at {load.others:.0%}"
 
 
 def _stolen(result: JobResult) -> str:

@@ -4,18 +4,27 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
+from ..errors import EXIT_SETUP, LabError
+from ..rig.folder import private_folder
+from ..rig.load.audio import audio
+from ..rig.load.building import building
 from ..rig.load.rtapp import RTAPP_LIMIT_S, RtApp, TaskPolicy, rtapp
 from ..rig.load.rtapp_log import TaskStats
-from ..rig.load.stress import require_running, stress
+from ..rig.load.running import RunningLoad
+from ..rig.load.stress import require_running, stress, stress_load
+from ..rig.load.writing import writing
 from ..rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 from .loops import Loops
+from .pace import SETTLE_S, TimedLoad, Window
 from .result import LoadReport
 from .setting import Setting
 
-SETTLE_S = 0.5
 # Time for the player's start and end, beyond the playing itself.
 AROUND_S = 60.0
 
@@ -24,41 +33,101 @@ AROUND_S = 60.0
 class Companion:
     """The running load of a job.
 
-    `watch` is called while the player plays, and raises when the load has died. `task_stats` is called when all has
-    ended.
+    `watch` is called while the player plays, and raises when the load has died. `report` and `task_stats` are called when all has
+    ended, with the time in which pictures were shown.
     """
 
     watch: Callable[[], None]
-    about: LoadReport
+    report: Callable[[Window], LoadReport]
     rtapp: RtApp | None = None
 
-    def task_stats(self, window_us: tuple[float, float] | None) -> dict[str, TaskStats] | None:
-        return self.rtapp.task_stats(window_us) if self.rtapp else None
+    def task_stats(self, window: Window | None) -> dict[str, TaskStats] | None:
+        return self.rtapp.task_stats(window) if self.rtapp else None
 
 
 @contextlib.contextmanager
 def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] | None) -> Iterator[Companion]:
-    load, cpu = setting.job.load, None if setting.is_free else setting.cpu
+    """Runs the load of a job while the block runs. `enter` is the same as for processes.child."""
+    kind = setting.job.load.kind
     if loops:
-        policy = task_policy(setting.load_sched)
-        limit_s = rtapp_limit_s(setting.length_s)
-        folder = setting.directory / "rt-app"
-        with (
-            rtapp(cpu, loops.ns_per_loop, folder, policy, enter, limit_s=limit_s) as running,
-            stress(load.stress or 0, 0, setting.load_cpus, 0.0, enter) as workers,
-        ):
-            about = LoadReport(
-                cpu=cpu, kind="rtapp", sched=setting.load_sched, ns_per_loop=loops.ns_per_loop, stress=load.stress
-            )
-
-            def watch() -> None:
-                running.sample()
-                require_running(workers)
-
-            yield Companion(watch, about, running)
+        running = _beside_rtapp(setting, loops, enter)
+    elif kind == "none":
+        running = _nothing(setting)
     else:
-        with stress(load.cpu or 0, load.vm or 0, setting.load_cpus, SETTLE_S, enter) as process:
-            yield Companion(lambda: require_running(process), LoadReport(cpu=cpu, kind=load.kind))
+        running = _ordinary(setting, enter)
+    with running as load:
+        yield load
+
+
+@contextlib.contextmanager
+def _nothing(setting: Setting) -> Iterator[Companion]:
+    time.sleep(SETTLE_S)
+    yield Companion(lambda: None, lambda _window: LoadReport(cpu=_measured_cpu(setting), kind="none"))
+
+
+@contextlib.contextmanager
+def _beside_rtapp(setting: Setting, loops: Loops, enter: Callable[[], None] | None) -> Iterator[Companion]:
+    load, cpu = setting.job.load, _measured_cpu(setting)
+    policy = task_policy(setting.load_sched)
+    limit_s = rtapp_limit_s(setting.length_s)
+    folder = setting.directory / "rt-app"
+    with (
+        rtapp(cpu, loops.ns_per_loop, folder, policy, enter, limit_s=limit_s) as running,
+        stress(load.stress or 0, 0, setting.load_cpus, 0.0, enter) as workers,
+    ):
+        about = LoadReport(
+            cpu=cpu, kind="rtapp", sched=setting.load_sched, ns_per_loop=loops.ns_per_loop, stress=load.stress
+        )
+
+        def watch() -> None:
+            running.sample()
+            require_running(workers)
+
+        yield Companion(watch, lambda _window: about, running)
+
+
+@contextlib.contextmanager
+def _ordinary(setting: Setting, enter: Callable[[], None] | None) -> Iterator[Companion]:
+    load = setting.job.load
+    with ExitStack() as stack:
+        folder = stack.enter_context(private_folder())
+        timed = TimedLoad(lambda: _started(setting, folder, enter), load.after_s, stack)
+        timed.before_player()
+        yield Companion(timed.watch, lambda window: _report(setting, timed, window))
+        timed.after_player()
+
+
+def _started(setting: Setting, folder: Path, enter: Callable[[], None] | None) -> AbstractContextManager[RunningLoad]:
+    """Starts the job's load. `folder` is private and in memory."""
+    load, cpus = setting.job.load, setting.load_cpus
+    if load.kind == "stress":
+        return stress_load(load.cpu or 0, load.vm or 0, load.nice or 0, cpus, enter)
+    if load.kind == "build":
+        return building(folder, cpus, enter)
+    if load.kind == "io":
+        return writing(load.writers or 1, setting.directory, folder, cpus, enter)
+    if load.kind == "audio":
+        return audio(folder, cpus, enter)
+    raise LabError(f"this version knows no load {load.kind!r}; a newer one wrote the batch", EXIT_SETUP)
+
+
+def _report(setting: Setting, timed: TimedLoad, window: Window) -> LoadReport:
+    """Returns what the load did alone, and beside the player while pictures were shown."""
+    alone, beside, running = timed.alone, timed.beside(window), timed.running
+    return LoadReport(
+        cpu=_measured_cpu(setting),
+        kind=setting.job.load.kind,
+        unit=running.unit if running else None,
+        alone_per_s=alone.per_s if alone else None,
+        beside_per_s=beside.per_s if beside else None,
+        others=beside.per_s / alone.per_s if alone and beside and alone.per_s else None,
+        late=beside.late if beside and running and running.late else None,
+    )
+
+
+def _measured_cpu(setting: Setting) -> int | None:
+    """Returns the CPU of player and load; None: they may run on any."""
+    return None if setting.is_free else setting.cpu
 
 
 def rtapp_limit_s(length_s: float) -> float:

@@ -121,7 +121,7 @@ def _perform(setting: Setting) -> JobResult:
     inside, outside = _views(setting, played)
     window_us = _window(setting)
     begin_ns, end_ns = window_ns = (window_us[0] * NS_PER_US, window_us[1] * NS_PER_US)
-    stats = scene.load.task_stats(window_us)
+    load, stats = scene.load.report(window_us), scene.load.task_stats(window_us)
     return JobResult(
         version=VERSION,
         job=setting.job,
@@ -137,7 +137,7 @@ def _perform(setting: Setting) -> JobResult:
         inside=inside,
         outside=outside,
         rtapp=stats,
-        load=verified(setting, scene.load.about, stats) if stats else scene.load.about,
+        load=verified(setting, load, stats) if stats else load,
         player_report=played.player_report,
         threads=played.threads,
         steal=steal_between(played.steal, begin_ns, end_ns),

@@ -95,6 +95,12 @@ class LoadReport(Stored):
     work_light: bool | None = None  # whether `work_part` is under 0.8
     vm: Count | None = None  # of a job that was not played: stress's tasks that use memory
     stress: Count | None = None  # stress's tasks that compute beside rt-app; null: none
+    # What an ordinary load did. Null, or absent from older versions: not measured.
+    unit: str | None = None  # what it does, such as `writes`
+    alone_per_s: Amount | None = None  # how much of it, without a player
+    beside_per_s: Amount | None = None  # while the player showed pictures
+    others: Amount | None = None  # `beside_per_s` as a part of `alone_per_s`
+    late: Count | None = None  # its activations that were late while the player showed pictures; null: it has no deadlines
 
 
 class Waiting(Stored):

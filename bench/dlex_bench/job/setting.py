@@ -11,6 +11,8 @@ from ..checksum import checksum
 from ..clips import ClipFacts, clip_facts, make_clip
 from ..errors import EXIT_SETUP, LabError, NotInstalled
 from ..machine.policy import Policy, allowed_kinds, privilege_sentence
+from ..paths import require_installed
+from ..rig.load import building
 from ..rig.players.player import Adapter
 from ..rig.players.playing import adapter_for
 from .budget import calibrated_budget_ms
@@ -18,6 +20,8 @@ from .context import Context
 from .demand import budget_for_demand_ms
 
 DLEX_PLAY = "player/dlex-play"
+# By the kind of the load: its programs and their Debian packages.
+PROGRAMS_OF_LOADS = {"build": building.PACKAGES}
 WINDOW = "--window="
 
 
@@ -108,6 +112,7 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
     if reason := adapter.applicable(job):
         raise JobUnsupported(reason)
     _require_allowed(job, policy)
+    _require_programs(job)
     clip, unstamped = _clips_of(job, context)
     if policy.calibrated:
         policy = policy.with_runtime(calibrated_budget_ms(context.batch, context.machine, policy.period_ms))
@@ -144,5 +149,15 @@ def _require_allowed(job: Job, policy: Policy) -> None:
     wanted = {policy.kind}
     if job.load.kind == "rtapp":
         wanted.add(rtapp_sched(job.sched, job.load).partition(":")[0])
+    if job.load.kind == "audio":
+        wanted.add("fifo")
     if missing := sorted(wanted - allowed_kinds()):
         raise JobUnsupported(f"no permission for {' and '.join(missing)} here: {privilege_sentence()}")
+
+
+def _require_programs(job: Job) -> None:
+    for program, package in PROGRAMS_OF_LOADS.get(job.load.kind, {}).items():
+        try:
+            require_installed(program, package)
+        except LabError as cause:
+            raise JobUnsupported(f"the load {job.load.kind} is not possible: {cause}") from cause

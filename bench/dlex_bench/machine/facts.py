@@ -36,6 +36,8 @@ PROGRAMS = {
     "pulseaudio": "pulseaudio",
     "rt-app": "rt-app",
     "stress": "stress",
+    "gcc": "gcc",
+    "ninja": "ninja-build",
 }
 ASKING_S = 10.0
 

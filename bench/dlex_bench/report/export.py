@@ -25,6 +25,7 @@ from .stolen import StolenRuns
 
 JOB = ("id", "section", "workload", "player", "sched", "repetition", "observe")
 RESULT = ("status", "reason", "machine", "commit", "started", "wall_s", "view")
+LOAD = ("kind", "unit", "alone_per_s", "beside_per_s", "others", "late")
 
 
 def job_row(one: Row) -> dict[str, Any]:
@@ -39,6 +40,8 @@ def job_row(one: Row) -> dict[str, Any]:
     if result.plays:
         flat["plays"] = result.plays
     flat |= one.figures.to_json()
+    if result.load:
+        flat |= {f"load.{key}": value for key in LOAD if (value := getattr(result.load, key)) is not None}
     for task, stats in (result.rtapp or {}).items():
         flat |= _flat(f"{task.replace('rt-app', 'rtapp')}.", stats.to_json())
     return flat

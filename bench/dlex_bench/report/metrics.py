@@ -83,11 +83,13 @@ OBSERVER = Metric("whole_machine.servers.observer", "observer", "% of a CPU", "u
 TORN = Metric("torn", "torn", "pictures", "never whole, or only after more than half of their time; some also count as dropped")
 MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "missed deadlines of the 3/8 ms task", 100.0, 1)
 MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "missed deadlines of the 20/200 ms task", 100.0, 1)
+OTHERS = Metric("load.others", "others", "%", "pace of the load while the player plays, of its pace alone", 100.0, 1)
+OTHERS_LATE = Metric("load.late", "others late", "", "late activations of the load audio while the player plays")
 
 TABLE = (
     *(DROPS, SKEW_MEAN, SKEW_SD, *LIP_SYNC, RMSE, DEGRADED, RMSE_DEGRADED, DRIFTED, RMSE_DRIFTED, FREEZE, WINDOW),
     *(CPU, CPU_HELD, CPU_OUTSIDE, RESERVED, RESERVED_USED, SCREEN, SOUND, WAITING, IDLE, STOLEN, OBSERVER),
-    *(TORN, MISSES_1, MISSES_2),
+    *(TORN, MISSES_1, MISSES_2, OTHERS, OTHERS_LATE),
 )
 RUNS = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, MISSES_1)
 COMPARED = (DROPS, SKEW_ABS, SKEW_SD, RMSE, FREEZE, CPU)

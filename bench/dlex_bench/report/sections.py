@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..agenda.job import JobLoad
 from ..agenda.jobs import section_ids
 from ..analysis.held import fairness, held
 from ..analysis.results_frame import Row, by_setting, sections, values
@@ -162,9 +163,13 @@ def _load(one: Row) -> str:
         under = {"same": ", under the same policy", None: ""}.get(load.sched, f", under {load.sched}")
         beside = f", and {load.stress} ordinary tasks that compute" if load.stress else ""
         return f"two rt-app tasks, 3/8 and 20/200 ms{under}{beside}"
-    if load.kind == "stress":
-        return "stress, " + ", ".join(f"{key} {value}" for key, value in load.to_json().items() if key != "kind")
-    return "nothing else" if load.kind == "none" else ""
+    return "nothing else" if load.kind == "none" else _ordinary_load(load)
+
+
+def _ordinary_load(load: JobLoad) -> str:
+    keys = [f"{key} {value}" for key, value in load.to_json().items() if key not in ("kind", "after_s") and value is not None]
+    after = [] if load.after_s is None else [f"from {load.after_s:g} s after the player's start on"]
+    return ", ".join([load.kind, *keys, *after])
 
 
 def _clip(one: Row) -> str:

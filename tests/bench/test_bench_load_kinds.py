@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests the loads of ordinary programs: that they run, report their pace, and leave nothing behind.
+
+Not covered: how much of the machine they take; a load beside a player (test_bench_job.py).
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+from outside import Folder, children_of, state_of, wait_until, with_packages
+
+with_packages("pydantic, yaml")
+
+from dlex_bench.agenda.job import JobLoad
+from dlex_bench.agenda.jobs import expand
+from dlex_bench.agenda.reader import parse_agenda
+from dlex_bench.errors import LabError
+from dlex_bench.job import pace, setting
+from dlex_bench.machine.policy import allowed_kinds
+from dlex_bench.report.sections import _ordinary_load
+from dlex_bench.rig.load import writing as disk
+from dlex_bench.rig.load.audio import audio
+from dlex_bench.rig.load.building import PACKAGES, building
+from dlex_bench.rig.load.c_tree import FILES, write_c_tree
+from dlex_bench.rig.load.running import RunningLoad, script
+from dlex_bench.rig.load.stress import stress_load
+from dlex_bench.rig.load.writing import writing
+
+CPUS = os.sched_getaffinity(0)
+AGENDA = "config:\n  defaults: {{clip: {{file: a.mp4}}, load: {}}}\nworkloads:\n  - {{id: a, name: dlex-play}}\n"
+
+
+def load_of(text):
+    """Returns the load of the only job of an agenda with this load."""
+    return expand(parse_agenda(AGENDA.format(text), "a.yaml"))[0].load
+
+
+class Agendas(unittest.TestCase):
+    def test_loads_and_their_defaults(self):
+        loads = {
+            "{kind: stress, cpu: 8, nice: 5}": {"kind": "stress", "cpu": 8, "vm": 0, "nice": 5},
+            "{kind: build}": {"kind": "build"},
+            "{kind: io}": {"kind": "io", "writers": 4},
+            "{kind: audio, after_s: 5}": {"kind": "audio", "after_s": 5},
+        }
+        for text, load in loads.items():
+            self.assertEqual(load_of(text).to_json(), load)
+
+    def test_impossible_loads_are_refused(self):
+        for text in ("{kind: stress, cpu: 1, nice: -5}", "{kind: io, writers: 0}", "{kind: build, jobs: 3}",
+                     "{kind: audio, after_s: -1}", "{kind: rtapp, after_s: 1}", "{kind: biuld}"):
+            with self.assertRaises(LabError, msg=text) as refused:
+                load_of(text)
+            self.assertIn("a.yaml, line 2: ", str(refused.exception))
+
+    def test_report_names_the_load_and_when_it_starts(self):
+        load = JobLoad(kind="stress", cpu=8, nice=5, after_s=3)
+        self.assertEqual(_ordinary_load(load), "stress, cpu 8, nice 5, from 3 s after the player's start on")
+
+    def test_missing_compiler_is_named_with_its_package(self):
+        with mock.patch.object(shutil, "which", lambda name: None if name == "ninja" else f"/bin/{name}"), \
+                self.assertRaises(setting.JobUnsupported) as refused:
+            setting._require_programs(SimpleNamespace(load=JobLoad(kind="build")))
+        self.assertIn("ninja is not installed; install it with `apt install ninja-build`", str(refused.exception))
+
+
+class Paces(unittest.TestCase):
+    SAMPLES = [pace.PaceSample(*it) for it in ((0, 0, 0), (1e6, 10, 0), (3e6, 50, 4))]
+
+    def test_pace_within_a_window_is_interpolated(self):
+        self.assertEqual(pace.pace_in(self.SAMPLES, (0.5e6, 2e6)), pace.Pace(25 / 1.5, 2))
+
+    def test_window_ends_with_the_samples(self):
+        self.assertEqual(pace.pace_in(self.SAMPLES, (2e6, 9e6)), pace.Pace(20, 2))
+        self.assertIsNone(pace.pace_in(self.SAMPLES, (4e6, 9e6)))
+        self.assertIsNone(pace.pace_in(self.SAMPLES[:1], (0, 9e6)))
+
+
+class Times(unittest.TestCase):
+    """A load, the time and the sleep are made up here. The load does 10 a second."""
+
+    def setUp(self):
+        self.now_s, self.started_s = 100.0, None
+        clock = SimpleNamespace(monotonic=lambda: self.now_s, monotonic_ns=lambda: round(self.now_s * 1e9), sleep=self.sleep)
+        self.enterContext(mock.patch.object(pace, "time", clock))
+        self.stack = self.enterContext(contextlib.ExitStack())
+
+    def sleep(self, seconds):
+        self.now_s += seconds
+
+    @contextlib.contextmanager
+    def load(self):
+        self.started_s = self.now_s
+        yield RunningLoad(lambda: None, lambda: 10 * (self.now_s - self.started_s), "pieces")
+
+    def test_settled_load_is_measured_before_the_player_starts(self):
+        timed = pace.TimedLoad(self.load, None, self.stack)
+        timed.before_player()
+        self.assertEqual((self.started_s, self.now_s), (100.0, 100.0 + pace.SETTLE_S + pace.ALONE_S))
+        self.assertAlmostEqual(timed.alone.per_s, 10)
+
+    def test_late_load_starts_while_the_player_plays_and_is_measured_after_it(self):
+        timed = pace.TimedLoad(self.load, 3.0, self.stack)
+        timed.before_player()
+        for _ in range(10):
+            self.sleep(0.5)
+            timed.watch()
+        self.assertEqual(self.started_s, 103.0)
+        timed.after_player()
+        self.assertAlmostEqual(timed.alone.per_s, 10)
+        self.assertAlmostEqual(timed.beside((0, 104e6)).per_s, 10)
+
+    def test_load_that_never_started_is_an_error(self):
+        timed = pace.TimedLoad(self.load, 3.0, self.stack)
+        timed.before_player()
+        timed.watch()
+        with self.assertRaisesRegex(LabError, "the player ended before the load began, 3 s after it"):
+            timed.after_player()
+
+
+class Loads(Folder):
+    def tearDown(self):
+        self.assertEqual(children_of(os.getpid()), {})
+
+    def progress(self, running):
+        """Waits until the load has done more than before."""
+        before = running.done()
+        self.assertTrue(wait_until(lambda: running.done() > before))
+        running.check()
+
+    @unittest.skipUnless(all(map(shutil.which, PACKAGES)), "gcc or ninja is not installed")
+    def test_compiler_compiles_and_ends(self):
+        with building(self.folder, CPUS) as running:
+            self.progress(running)
+            self.assertGreaterEqual(len(list((self.folder / "tree").glob("*.o"))), 1)
+
+    @unittest.skipUnless(all(map(shutil.which, PACKAGES)), "gcc or ninja is not installed")
+    def test_ninja_and_its_compilers_end_when_the_script_is_killed(self):
+        with building(self.folder, CPUS):
+            script_pid = next(iter(children_of(os.getpid())))
+            ninja = wait_until(lambda: [pid for pid, name in children_of(script_pid).items() if name == "ninja"])[0]
+            compilers = wait_until(lambda: list(children_of(ninja)))
+            os.kill(script_pid, signal.SIGKILL)
+            self.assertTrue(wait_until(lambda: all(state_of(pid) in "XZ" for pid in (ninja, *compilers))))
+
+    def test_tree_is_the_same_each_time(self):
+        trees = [self.folder / name for name in ("one", "other")]
+        for tree in trees:
+            tree.mkdir()
+            write_c_tree(tree, "gcc")
+        one, other = ({path.name: path.read_text() for path in tree.iterdir()} for tree in trees)
+        self.assertEqual(one, other)
+        self.assertEqual(len({one[f"part{number}.c"] for number in range(FILES)}), FILES)
+
+    def test_compiler_error_is_in_the_sentence(self):
+        with script("build", "builder.py", [self.folder], self.folder, CPUS) as running, \
+                self.assertRaisesRegex(LabError, "the load build ended by itself with status 1 .*build.ninja"):
+            running.wait_for_count()
+
+    def test_writers_write_and_their_files_have_no_names(self):
+        disk_folder = self.folder / "disk"
+        disk_folder.mkdir()
+        with writing(2, disk_folder, self.folder, CPUS) as running:
+            self.progress(running)
+            self.assertEqual(list(disk_folder.iterdir()), [])
+
+    def test_too_little_room_for_the_writers_is_refused(self):
+        with mock.patch.object(disk.shutil, "disk_usage", lambda _: SimpleNamespace(free=95 << 20)), \
+                self.assertRaisesRegex(LabError, "the load io needs 96 MiB of free room"):
+            self.enterContext(writing(2, self.folder, self.folder, CPUS))
+
+    def test_writer_whose_disk_is_full_ends_with_a_sentence(self):
+        argv = [sys.executable, "-ISE", Path(disk.__file__).with_name("writer.py"), "/proc", "1024", "2048"]
+        ended = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+        self.assertEqual((ended.returncode, ended.stderr), (1, "/proc cannot be written: No such file or directory\n"))
+
+    @unittest.skipUnless("fifo" in allowed_kinds(), "fixed priorities are not available here")
+    def test_audio_runs_under_fifo(self):
+        with audio(self.folder, CPUS) as running:
+            self.progress(running)
+            process = next(iter(children_of(os.getpid())))
+            self.assertEqual(os.sched_getscheduler(process), os.SCHED_FIFO)
+            self.assertGreaterEqual(running.late(), 0)
+
+    @unittest.skipUnless(shutil.which("stress"), "stress is not installed")
+    def test_stress_is_nice_and_reports_its_cpu_time(self):
+        with stress_load(2, 0, 5, CPUS) as running:
+            self.progress(running)
+            tasks = [pid for pid, name in children_of(os.getpid()).items() if name == "stress"]
+            self.assertEqual({os.getpriority(os.PRIO_PROCESS, pid) for pid in tasks}, {5})
+            self.assertLess(running.done(), time.monotonic())
+            os.kill(max(tasks), signal.SIGKILL)
+            with self.assertRaisesRegex(LabError, "stress ended by itself"):
+                self.assertTrue(wait_until(lambda: running.check()))
+
+
+if __name__ == "__main__":
+    unittest.main()
