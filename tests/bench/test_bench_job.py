@@ -40,6 +40,7 @@ from dlex_bench.processes import signals_as_exceptions
 from dlex_bench.report.export import job_row
 from dlex_bench.report.facts import batch_facts
 from dlex_bench.report.gather import Batch
+from dlex_bench.rig.load import other_films
 from dlex_bench.rig.load.rtapp import RTAPP_LIMIT_S
 from dlex_bench.rig.load.rtapp_log import TaskStats
 from dlex_bench.rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
@@ -312,6 +313,28 @@ class BesideRtApp(Place):
             with self.subTest(load["kind"]), companions.companion(setting, loops, lambda: entered.write_text("yes")):
                 self.assertTrue(entered.exists())
             entered.unlink()
+
+
+class BesidePrograms(Place):
+    def test_other_films_are_a_load_too(self):
+        with mock.patch.object(other_films, "SETTLE_S", 0.2):
+            result = self.execute(load={"kind": "films", "count": 2})
+        self.assertEqual((result["status"], result["reason"]), ("done", None))
+        load = result["load"]
+        self.assertEqual((load["kind"], load["unit"]), ("films", "pictures"))
+        self.assertGreater(load["others"], 0)
+        self.assertGreaterEqual(load["dropped"], 0)
+        self.assertTrue((self.batch / self.job.id / "films/2/1/frames.csv").exists())
+        self.expect_nothing_left()
+
+    def test_quota_over_all_cpus_holds_the_player(self):
+        if "quota" not in settings.allowed_kinds():
+            self.skipTest("the policy quota needs root and writable control groups")
+        result = self.execute(load={"kind": "quota", "percent": (150.0,), "every_s": 3.0}, sched="free")
+        self.assertEqual((result["status"], result["reason"]), ("done", None))
+        self.assertEqual([it["percent"] for it in result["load"]["quotas"]], [150])
+        self.assertGreater(result["load"]["throttled"]["periods"], 5)
+        self.expect_nothing_left()
 
 
 class Failures(Place):

@@ -26,22 +26,28 @@ from dlex_bench.agenda.reader import parse_agenda
 from dlex_bench.errors import LabError
 from dlex_bench.job import pace, setting
 from dlex_bench.machine.policy import allowed_kinds
+from dlex_bench.record import Frame
 from dlex_bench.report.sections import _ordinary_load
+from dlex_bench.rig.folder import private_folder
+from dlex_bench.rig.guest import Guest
 from dlex_bench.rig.load import writing as disk
 from dlex_bench.rig.load.audio import audio
+from dlex_bench.rig.load.browsing import browser_command, browsing, frames_in
 from dlex_bench.rig.load.building import PACKAGES, building
 from dlex_bench.rig.load.c_tree import FILES, write_c_tree
-from dlex_bench.rig.load.running import RunningLoad, script
+from dlex_bench.rig.load.other_films import due_in, times_to_play
+from dlex_bench.rig.load.quota import ChangingQuota
+from dlex_bench.rig.load.running import Due, RunningLoad, script
 from dlex_bench.rig.load.stress import stress_load
 from dlex_bench.rig.load.writing import writing
 
 CPUS = os.sched_getaffinity(0)
-AGENDA = "config:\n  defaults: {{clip: {{file: a.mp4}}, load: {}}}\nworkloads:\n  - {{id: a, name: dlex-play}}\n"
+AGENDA = "config:\n  defaults: {{clip: {{file: a.mp4}}, sched: {}, load: {}}}\nworkloads:\n  - {{id: a, name: dlex-play}}\n"
 
 
-def load_of(text):
+def load_of(text, sched="free"):
     """Returns the load of the only job of an agenda with this load."""
-    return expand(parse_agenda(AGENDA.format(text), "a.yaml"))[0].load
+    return expand(parse_agenda(AGENDA.format(sched, text), "a.yaml"))[0].load
 
 
 class Agendas(unittest.TestCase):
@@ -51,16 +57,31 @@ class Agendas(unittest.TestCase):
             "{kind: build}": {"kind": "build"},
             "{kind: io}": {"kind": "io", "writers": 4},
             "{kind: audio, after_s: 5}": {"kind": "audio", "after_s": 5},
+            "{kind: browser}": {"kind": "browser"},
+            "{kind: films, count: 2}": {"kind": "films", "count": 2},
+            "{kind: quota, percent: 150}": {"kind": "quota", "percent": [150], "every_s": 3},
+            "{kind: quota, percent: [150, 75, 200], every_s: 2}": {"kind": "quota", "percent": [150, 75, 200], "every_s": 2},
         }
         for text, load in loads.items():
             self.assertEqual(load_of(text).to_json(), load)
 
     def test_impossible_loads_are_refused(self):
         for text in ("{kind: stress, cpu: 1, nice: -5}", "{kind: io, writers: 0}", "{kind: build, jobs: 3}",
-                     "{kind: audio, after_s: -1}", "{kind: rtapp, after_s: 1}", "{kind: biuld}"):
+                     "{kind: audio, after_s: -1}", "{kind: rtapp, after_s: 1}", "{kind: biuld}",
+                     "{kind: films, count: 65}", "{kind: quota}", "{kind: quota, percent: []}", "{kind: quota, percent: 0.5}",
+                     "{kind: quota, percent: [150, .inf]}", "{kind: quota, percent: 150, every_s: 0.5}",
+                     "{kind: quota, percent: 150, after_s: 1}"):
             with self.assertRaises(LabError, msg=text) as refused:
                 load_of(text)
             self.assertIn("a.yaml, line 2: ", str(refused.exception))
+
+    def test_quota_over_all_cpus_needs_all_cpus(self):
+        with self.assertRaisesRegex(LabError, "all-a: the load quota needs sched: free"):
+            load_of("{kind: quota, percent: 150}", "other")
+
+    def test_report_names_the_quotas_of_the_player(self):
+        load = JobLoad(kind="quota", percent=(150, 75), every_s=3)
+        self.assertEqual(_ordinary_load(load), "nothing else, and the player may use 150, 75 % of a CPU, each for 3 s in turn")
 
     def test_report_names_the_load_and_when_it_starts(self):
         load = JobLoad(kind="stress", cpu=8, nice=5, after_s=3)
@@ -105,7 +126,7 @@ class Times(unittest.TestCase):
     def test_settled_load_is_measured_before_the_player_starts(self):
         timed = pace.TimedLoad(self.load, None, self.stack)
         timed.before_player()
-        self.assertEqual((self.started_s, self.now_s), (100.0, 100.0 + pace.SETTLE_S + pace.ALONE_S))
+        self.assertEqual((self.started_s, self.now_s), (100.0, 100.0 + 0.5 + pace.ALONE_S))
         self.assertAlmostEqual(timed.alone.per_s, 10)
 
     def test_late_load_starts_while_the_player_plays_and_is_measured_after_it(self):
@@ -125,6 +146,67 @@ class Times(unittest.TestCase):
         timed.watch()
         with self.assertRaisesRegex(LabError, "the player ended before the load began, 3 s after it"):
             timed.after_player()
+
+
+class Quotas(unittest.TestCase):
+    """The control group and the time are made up here."""
+
+    def test_quotas_hold_in_turn(self):
+        set_to, now = [], SimpleNamespace(s=10.0)
+        group = SimpleNamespace(limit=lambda policy: set_to.append(str(policy)))
+        quota = ChangingQuota(group, (150, 75, 200), 3.0, begun_s=10.0, changes=[(0, 150)])
+        clock = SimpleNamespace(monotonic=lambda: now.s, monotonic_ns=lambda: round(1e9 * now.s))
+        with mock.patch("dlex_bench.rig.load.quota.time", clock):
+            for now.s in (10.5, 12.9, 13.2, 15.0, 16.4, 19.0):
+                quota.follow()
+        self.assertEqual(set_to, ["quota:75/100", "quota:200/100", "quota:150/100"])
+        self.assertEqual(quota.changes, [(0, 150), (13_200_000_000, 75), (16_400_000_000, 200), (19_000_000_000, 150)])
+
+
+class OtherFilms(Folder):
+    def frame(self, verdict, shown_us=None):
+        return Frame(0, "P", False, 0, verdict, shown_us and 1000 * shown_us, None)
+
+    def test_pictures_between_the_first_and_the_last_shown_one_in_the_window_count(self):
+        frames = [self.frame(*it) for it in (("shown", 90), ("late",), ("shown", 110), ("skipped",), ("aborted",), ("shown", 190),
+                                             ("late",), ("shown", 210))]
+        self.assertEqual(due_in(frames, (100, 200)), Due(2, 2))
+        self.assertEqual(due_in(frames, (300, 400)), Due(0, 0))
+
+    def test_film_is_played_until_the_player_has_to_end(self):
+        self.assertEqual([times_to_play(100, clip_s) for clip_s in (8, 99, 100, 300)], [14, 3, 2, 2])
+
+
+class Browser(Folder):
+    def test_last_count_of_frames_is_found_in_the_log(self):
+        log = self.folder / "log"
+        log.write_text("")
+        self.assertEqual(frames_in(log), 0)
+        line = '[1:1:INFO:CONSOLE:4] "frames {}", source: file:///page.html (4)\n'
+        log.write_text("".join(line.format(number) for number in range(6, 6000, 6)) + '[1:1:INFO:CONSOLE:4] "fram')
+        self.assertEqual(frames_in(log), 5994)
+
+    def test_root_browses_as_the_guest(self):
+        self.assertEqual(browser_command(self.folder, None)[0], "chromium")
+        user = Guest(1000, 1001)
+        self.assertEqual(browser_command(self.folder, user)[: len(user.prefix) + 1], [*user.prefix, "chromium"])
+
+    @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
+    def test_page_is_drawn_and_the_browser_ends(self):
+        with private_folder() as folder:
+            try:
+                running = self.enterContext(browsing(folder, CPUS))
+            except LabError as cause:
+                if "sandbox" in str(cause).lower():
+                    self.skipTest(f"Chromium's sandbox is not possible here: {cause}")
+                raise
+            before = running.done()
+            self.assertTrue(wait_until(lambda: running.done() > before))
+            process = next(iter(children_of(os.getpid())))
+            below = list(children_of(process))
+            self.doCleanups()
+        self.assertTrue(below)
+        self.assertTrue(wait_until(lambda: all(state_of(pid) in "XZ" for pid in below)))
 
 
 class Loads(Folder):

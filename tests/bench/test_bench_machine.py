@@ -360,6 +360,12 @@ class Quotas(unittest.TestCase):
     def setUp(self):
         require("quota")
 
+    def test_quota_changes_while_its_members_run(self):
+        with quota_group(QUOTA) as group, child(["sleep", "60"], cpus={CPU}, enter=group.enter):
+            for runtime_ms in (150.0, 75.0):  # more than one CPU, too
+                group.limit(Policy("quota", runtime_ms=runtime_ms, period_ms=100.0))
+                self.assertEqual(group.applied().runtime_ms, runtime_ms)
+
     def test_process_with_children_stays_within_its_quota(self):
         before = snapshot()
         # The forked processes end with their parents, because nothing else would end them.

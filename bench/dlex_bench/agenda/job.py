@@ -32,6 +32,9 @@ class JobLoad(Stored):
     nice: Count | None = None  # stress: the nice value of its tasks; None: 0
     stress: Count | None = None  # rtapp: how many tasks of stress compute beside it
     writers: Count | None = None  # io: how many programs write
+    count: Count | None = None  # films: how many, beside the observed one
+    percent: tuple[Amount, ...] | None = None  # quota: of one CPU, for the player; several in turn
+    every_s: Amount | None = None  # quota: how long each holds
 
 
 class JobClip(Stored):

@@ -17,7 +17,7 @@ from ..errors import EXIT_SETUP, LabError
 from ..machine.policy import Policy
 from ..order import interleaved
 from .job import Job, JobClip, JobLoad, PlayerParams
-from .loads import NoLoad
+from .loads import Load, NoLoad
 from .model import Agenda, Clip, Conditions, Section, Workload, WorkloadBase
 
 OURS = "dlex-play"
@@ -162,7 +162,7 @@ def _repeated_job(
     layers = layers_of(agenda, combination)
     section = _section_of(combination)
     name = setting_name(combination, workload)
-    load = _last(layers, "load") or NoLoad(kind="none")
+    load = _load(layers, name)
     job = Job(
         id=name,
         repetition=0,
@@ -203,6 +203,13 @@ def _last(layers: Sequence[Conditions], key: str) -> Any:
     """
     values = [value for layer in layers if (value := getattr(layer, key)) is not None]
     return values[-1] if values else None
+
+
+def _load(layers: Sequence[Conditions], name: str) -> Load:
+    load: Load = _last(layers, "load") or NoLoad(kind="none")
+    if load.kind == "quota" and not Policy.parse(sched_of(layers)).is_free:
+        raise LabError(f"{name}: the load quota needs sched: free; on the measured CPU, use sched: quota:15/40", EXIT_SETUP)
+    return load
 
 
 def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -> JobClip:

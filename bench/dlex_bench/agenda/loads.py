@@ -16,7 +16,7 @@ SEVERAL_MAX = 64
 NICE_MAX = 19
 PERCENT_MIN, PERCENT_MAX = 1, 100_000
 # The laboratory looks at a player twice a second, and changes the quota then.
-EVERY_S_MIN = 1.0
+EVERY_S_MIN, EVERY_S = 1.0, 3.0
 
 Tasks = Annotated[int, Field(ge=0, le=TASKS_MAX, strict=True)]  # of stress
 Several = Annotated[int, Field(ge=1, le=SEVERAL_MAX, strict=True)]
@@ -29,6 +29,11 @@ def _rtapp_policy(text: Any) -> Any:
     if not isinstance(text, str) or not RTAPP_POLICY.fullmatch(text):
         raise ValueError("rt-app's policy must be same (as the player's), deadline, other, fifo:5 or rr:5")
     return text
+
+
+def _several(value: Any) -> Any:
+    """Returns a list of one for a number."""
+    return [value] if isinstance(value, int | float) else value
 
 
 RtappPolicyText = Annotated[str, BeforeValidator(_rtapp_policy)]
@@ -76,4 +81,24 @@ class AudioLoad(OrdinaryLoad):
     kind: Literal["audio"]
 
 
-Load = Annotated[NoLoad | RtappLoad | StressLoad | BuildLoad | IoLoad | AudioLoad, Field(discriminator="kind")]
+class BrowserLoad(OrdinaryLoad):
+    kind: Literal["browser"]
+
+
+class FilmsLoad(OrdinaryLoad):
+    kind: Literal["films"]
+    count: Several = 1  # how many, beside the observed one
+
+
+class QuotaLoad(Entry):
+    """Not a program: the player itself has a part of the CPUs. It needs sched: free."""
+
+    kind: Literal["quota"]
+    percent: Annotated[tuple[Percent, ...], BeforeValidator(_several), Field(min_length=1, max_length=SEVERAL_MAX)]  # of one CPU
+    every_s: Annotated[float, Field(ge=EVERY_S_MIN, allow_inf_nan=False)] = EVERY_S  # how long each holds, if there are several
+
+
+Load = Annotated[
+    NoLoad | RtappLoad | StressLoad | BuildLoad | IoLoad | AudioLoad | BrowserLoad | FilmsLoad | QuotaLoad,
+    Field(discriminator="kind"),
+]

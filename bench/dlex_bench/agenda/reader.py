@@ -18,7 +18,7 @@ from .entry import Entry
 from .model import Agenda
 
 # The names of a union's members. They are part of pydantic's error paths but are not keys of the file.
-LOADS = frozenset({"none", "rtapp", "stress", "build", "io", "audio"})
+LOADS = frozenset({"none", "rtapp", "stress", "build", "io", "audio", "browser", "films", "quota"})
 TAGS = LOADS | {"dlex-play", "mplayer", "mpv", "ffplay", "vlc", "playbin"}
 
 

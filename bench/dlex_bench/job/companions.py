@@ -10,21 +10,27 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..agenda.loads import EVERY_S
 from ..errors import EXIT_SETUP, LabError
 from ..rig.folder import private_folder
 from ..rig.load.audio import audio
+from ..rig.load.browsing import browsing
 from ..rig.load.building import building
+from ..rig.load.other_films import other_films, times_to_play
+from ..rig.load.quota import changing_quota
 from ..rig.load.rtapp import RTAPP_LIMIT_S, RtApp, TaskPolicy, rtapp
 from ..rig.load.rtapp_log import TaskStats
-from ..rig.load.running import RunningLoad
+from ..rig.load.running import Due, RunningLoad, Window
 from ..rig.load.stress import require_running, stress, stress_load
 from ..rig.load.writing import writing
 from ..rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 from .loops import Loops
-from .pace import SETTLE_S, TimedLoad, Window
-from .result import LoadReport
-from .setting import Setting
+from .pace import TimedLoad
+from .result import LoadReport, QuotaChange
+from .setting import DLEX_PLAY, Setting
 
+# How long there is nothing before a player without a load starts.
+QUIET_S = 0.5
 # Time for the player's start and end, beyond the playing itself.
 AROUND_S = 60.0
 
@@ -40,6 +46,7 @@ class Companion:
     watch: Callable[[], None]
     report: Callable[[Window], LoadReport]
     rtapp: RtApp | None = None
+    enter_player: Callable[[], None] | None = None  # for `enter` of processes.child, of the player
 
     def task_stats(self, window: Window | None) -> dict[str, TaskStats] | None:
         return self.rtapp.task_stats(window) if self.rtapp else None
@@ -53,6 +60,8 @@ def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] |
         running = _beside_rtapp(setting, loops, enter)
     elif kind == "none":
         running = _nothing(setting)
+    elif kind == "quota":
+        running = _quota(setting)
     else:
         running = _ordinary(setting, enter)
     with running as load:
@@ -61,7 +70,7 @@ def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] |
 
 @contextlib.contextmanager
 def _nothing(setting: Setting) -> Iterator[Companion]:
-    time.sleep(SETTLE_S)
+    time.sleep(QUIET_S)
     yield Companion(lambda: None, lambda _window: LoadReport(cpu=_measured_cpu(setting), kind="none"))
 
 
@@ -87,6 +96,21 @@ def _beside_rtapp(setting: Setting, loops: Loops, enter: Callable[[], None] | No
 
 
 @contextlib.contextmanager
+def _quota(setting: Setting) -> Iterator[Companion]:
+    """Limits the player's process, with all CPUs."""
+    load = setting.job.load
+    with changing_quota(load.percent or (), load.every_s or EVERY_S) as quota:
+        found = LoadReport(kind=load.kind)
+
+        def report(_window: Window) -> LoadReport:
+            return found
+
+        yield Companion(quota.follow, report, enter_player=quota.group.enter)
+        quotas = tuple(QuotaChange(at_ns=at_ns, percent=percent) for at_ns, percent in quota.changes)
+        found = LoadReport(kind=load.kind, quotas=quotas, throttled=quota.group.throttled())
+
+
+@contextlib.contextmanager
 def _ordinary(setting: Setting, enter: Callable[[], None] | None) -> Iterator[Companion]:
     load = setting.job.load
     with ExitStack() as stack:
@@ -108,12 +132,25 @@ def _started(setting: Setting, folder: Path, enter: Callable[[], None] | None) -
         return writing(load.writers or 1, setting.directory, folder, cpus, enter)
     if load.kind == "audio":
         return audio(folder, cpus, enter)
+    if load.kind == "browser":
+        return browsing(folder, cpus, enter)
+    if load.kind == "films":
+        return _films(setting, enter)
     raise LabError(f"this version knows no load {load.kind!r}; a newer one wrote the batch", EXIT_SETUP)
+
+
+def _films(setting: Setting, enter: Callable[[], None] | None) -> AbstractContextManager[RunningLoad]:
+    """Starts other plays of the film. They do not end before the player has to."""
+    player, count = setting.context.program(DLEX_PLAY), setting.job.load.count or 1
+    times = times_to_play(_limit_s(setting.length_s), setting.facts.length_s)
+    return other_films(count, player, setting.clip, times, setting.directory / "films", setting.load_cpus, enter)
 
 
 def _report(setting: Setting, timed: TimedLoad, window: Window) -> LoadReport:
     """Returns what the load did alone, and beside the player while pictures were shown."""
     alone, beside, running = timed.alone, timed.beside(window), timed.running
+    if due := timed.due(window):
+        return _report_on_due(setting, due)
     return LoadReport(
         cpu=_measured_cpu(setting),
         kind=setting.job.load.kind,
@@ -130,9 +167,24 @@ def _measured_cpu(setting: Setting) -> int | None:
     return None if setting.is_free else setting.cpu
 
 
+def _report_on_due(setting: Setting, due: Due) -> LoadReport:
+    return LoadReport(
+        cpu=_measured_cpu(setting),
+        kind=setting.job.load.kind,
+        unit="pictures",
+        others=due.done / (due.done + due.lost) if due.done else None,
+        dropped=due.lost,
+    )
+
+
 def rtapp_limit_s(length_s: float) -> float:
     """Returns a limit longer than the time that the player gets for its clip, so that rt-app never ends before it."""
-    return max(RTAPP_LIMIT_S, LIMIT_FACTOR * length_s + LIMIT_EXTRA_S + AROUND_S)
+    return max(RTAPP_LIMIT_S, _limit_s(length_s))
+
+
+def _limit_s(length_s: float) -> float:
+    """Returns the time that the player gets for its clip, with what is around it."""
+    return LIMIT_FACTOR * length_s + LIMIT_EXTRA_S + AROUND_S
 
 
 def task_policy(sched: str) -> TaskPolicy:

@@ -115,7 +115,7 @@ def _perform(setting: Setting) -> JobResult:
     refuse_other_films(films, setting.context.films, setting.context.batch)
     with _scene(setting) as scene:
         scene.account.open()
-        played = play(setting, scene.environment, scene.domain, scene.watch)
+        played = play(setting, scene.environment, scene.domain, scene.watch, scene.load.enter_player)
         scene.account.close()
         scene.watch()
     inside, outside = _views(setting, played)

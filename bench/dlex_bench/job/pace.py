@@ -10,14 +10,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ..errors import LabError
-from ..rig.load.running import RunningLoad
+from ..rig.load.running import Due, RunningLoad, Window
 
-# How long a load runs before it is measured or a player starts.
-SETTLE_S = 0.5
 # How long its pace alone is measured. A build compiles some dozen files in this time.
 ALONE_S = 2.0
-
-Window = tuple[float, float]  # begin and end, in us of CLOCK_MONOTONIC
 
 
 @dataclass(frozen=True)
@@ -73,8 +69,7 @@ class TimedLoad:
 
     def before_player(self) -> None:
         if self.after_s is None:
-            self._start()
-            time.sleep(SETTLE_S)
+            time.sleep(self._start().settle_s)
             self.alone = self._measure_alone()
         self.player_began = time.monotonic()
 
@@ -95,19 +90,28 @@ class TimedLoad:
         """Returns the pace within the window of the player's shown pictures."""
         return pace_in(self.samples, window) if self.samples else None
 
-    def _start(self) -> None:
+    def due(self, window: Window) -> Due | None:
+        """Returns what the load's records say of the window; None: it has none."""
+        return self.running.due(window) if self.running and self.running.due else None
+
+    def _start(self) -> RunningLoad:
         self.running = self.stack.enter_context(self.start())
+        return self.running
 
     def _sample(self) -> PaceSample | None:
         load = self.running
         if load is None:
             return None
         load.check()
+        if load.done is None:
+            return None
         self.samples.append(PaceSample(time.monotonic_ns() / 1e3, load.done(), load.late() if load.late else 0))
         return self.samples[-1]
 
     def _measure_alone(self) -> Pace | None:
         begin = self._sample()
+        if begin is None:
+            return None
         time.sleep(ALONE_S)
         end = self._sample()
-        return pace_in([begin, end], (begin.at_us, end.at_us)) if begin and end else None
+        return pace_in([begin, end], (begin.at_us, end.at_us)) if end else None

@@ -44,6 +44,7 @@ class Placing:
     driver_cpus: frozenset[int]
     domain: Domain | None = None
     group: Group | None = None
+    enter_otherwise: Callable[[], None] | None = None  # `enter` of a player that enters neither
     parts: dict[int, Policy] = field(default_factory=dict)  # of a divided reservation, by thread
 
     @property
@@ -51,7 +52,7 @@ class Placing:
         """Returns the `enter` function for processes.child, or None."""
         if self.group:
             return self.group.enter
-        return self.domain.enter if self.domain else None
+        return self.domain.enter if self.domain else self.enter_otherwise
 
     @property
     def cpus(self) -> frozenset[int] | None:

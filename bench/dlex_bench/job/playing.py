@@ -50,14 +50,21 @@ class Played:
     tuned: TunedReport | None
 
 
-def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch: Callable[[], None]) -> Played:
+def play(
+    setting: Setting,
+    env: Mapping[str, str],
+    domain: Domain | None,
+    watch: Callable[[], None],
+    enter: Callable[[], None] | None = None,
+) -> Played:
     """Plays the clip and returns what is known about the play. `env` is the environment of the stage.
 
+    `enter` is called in the player's process before it becomes the player, where the policy does not call anything there.
     `watch` is called now and then, and raises when something around the player has died. Raises NotHeld if a thread that decodes
     or presents was not held by the policy.
     """
     before_s, adapter, directory = children_cpu_s(), setting.adapter, setting.directory
-    with _placing(setting, domain) as placing:
+    with _placing(setting, domain, enter) as placing:
         player, steal, tuned = _play(setting, placing, env, watch)
         process_s = children_cpu_s() - before_s - (tuned.own_cpu_s if tuned else 0.0)
         times = adapter.time_of_playing(directory)
@@ -81,12 +88,12 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
 
 
 @contextmanager
-def _placing(setting: Setting, domain: Domain | None) -> Iterator[Placing]:
+def _placing(setting: Setting, domain: Domain | None, enter: Callable[[], None] | None) -> Iterator[Placing]:
     with ExitStack() as stack:
         quota = setting.policy.kind == "quota"
         group = stack.enter_context(quota_group(setting.policy, domain)) if quota else None
         by_itself = setting.adapter.places_itself
-        yield Placing(setting.policy, by_itself, setting.cpu, setting.driver_cpus, domain, group)
+        yield Placing(setting.policy, by_itself, setting.cpu, setting.driver_cpus, domain, group, enter)
 
 
 def _play(

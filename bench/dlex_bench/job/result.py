@@ -83,6 +83,13 @@ class Figures(Stored):
     aborted_cpu_s: Amount | None = None  # CPU time of decoding the aborted pictures
 
 
+class QuotaChange(Stored):
+    """From which time on a quota held."""
+
+    at_ns: Count  # CLOCK_MONOTONIC
+    percent: Amount  # of one CPU
+
+
 class LoadReport(Stored):
     """The load beside the player. A job that was not played repeats here what it asks for (agenda.job.JobLoad)."""
 
@@ -99,8 +106,12 @@ class LoadReport(Stored):
     unit: str | None = None  # what it does, such as `writes`
     alone_per_s: Amount | None = None  # how much of it, without a player
     beside_per_s: Amount | None = None  # while the player showed pictures
-    others: Amount | None = None  # `beside_per_s` as a part of `alone_per_s`
+    # `beside_per_s` as a part of `alone_per_s`; of other films, the part that they showed of the pictures that were due.
+    others: Amount | None = None
     late: Count | None = None  # its activations that were late while the player showed pictures; null: it has no deadlines
+    dropped: Count | None = None  # pictures that other films dropped while the player showed pictures; null: there were none
+    quotas: tuple[QuotaChange, ...] | None = None  # that the player's process had; null: none
+    throttled: Throttled | None = None  # in how many periods it used up its quota
 
 
 class Waiting(Stored):

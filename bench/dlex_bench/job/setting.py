@@ -12,7 +12,7 @@ from ..clips import ClipFacts, clip_facts, make_clip
 from ..errors import EXIT_SETUP, LabError, NotInstalled
 from ..machine.policy import Policy, allowed_kinds, privilege_sentence
 from ..paths import require_installed
-from ..rig.load import building
+from ..rig.load import browsing, building
 from ..rig.players.player import Adapter
 from ..rig.players.playing import adapter_for
 from .budget import calibrated_budget_ms
@@ -21,7 +21,9 @@ from .demand import budget_for_demand_ms
 
 DLEX_PLAY = "player/dlex-play"
 # By the kind of the load: its programs and their Debian packages.
-PROGRAMS_OF_LOADS = {"build": building.PACKAGES}
+PROGRAMS_OF_LOADS = {"build": building.PACKAGES, "browser": browsing.PACKAGES}
+# By the kind of the load: the policy that its programs get, or the player.
+RIGHTS_OF_LOADS = {"audio": "fifo", "quota": "quota"}
 WINDOW = "--window="
 
 
@@ -149,8 +151,8 @@ def _require_allowed(job: Job, policy: Policy) -> None:
     wanted = {policy.kind}
     if job.load.kind == "rtapp":
         wanted.add(rtapp_sched(job.sched, job.load).partition(":")[0])
-    if job.load.kind == "audio":
-        wanted.add("fifo")
+    if right := RIGHTS_OF_LOADS.get(job.load.kind):
+        wanted.add(right)
     if missing := sorted(wanted - allowed_kinds()):
         raise JobUnsupported(f"no permission for {' and '.join(missing)} here: {privilege_sentence()}")
 

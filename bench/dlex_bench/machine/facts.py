@@ -38,6 +38,7 @@ PROGRAMS = {
     "stress": "stress",
     "gcc": "gcc",
     "ninja": "ninja-build",
+    "chromium": "chromium",
 }
 ASKING_S = 10.0
 

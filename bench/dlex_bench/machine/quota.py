@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
 from ..schema import Count, Stored
-from .cgroups import PREFIX, Hierarchy, keep_controller, require_controller
+from .cgroups import PREFIX, keep_controller, require_controller
 from .domain import Domain
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy
@@ -53,6 +53,15 @@ class Group:
         names = ("cpu.max",) if (self.folder / "cpu.max").exists() else ("cpu.cfs_quota_us", "cpu.cfs_period_us")
         return " ".join((self.folder / name).read_text() for name in names)
 
+    def limit(self, policy: Policy) -> None:
+        """Sets another quota, also while members run. Raises OSError if the kernel refuses it."""
+        quota_us, period_us = round(policy.runtime_ms * US_PER_MS), round(policy.period_ms * US_PER_MS)
+        if (self.folder / "cpu.max").exists():
+            (self.folder / "cpu.max").write_text(f"{quota_us} {period_us}")
+            return
+        (self.folder / "cpu.cfs_period_us").write_text(str(period_us))
+        (self.folder / "cpu.cfs_quota_us").write_text(str(quota_us))
+
     def throttled(self) -> Throttled:
         rows = (line.split() for line in (self.folder / "cpu.stat").read_text().splitlines())
         known = {name: int(value) for name, value in rows}
@@ -75,7 +84,7 @@ def quota_group(policy: Policy, domain: Domain | None = None) -> Iterator[Group]
             with uninterrupted():
                 make = _make_v2 if hierarchy.version == 2 else _make_v1
                 group = Group(make(hierarchy.root, steps, f"{PREFIX}-{name}", domain))
-                _limit(hierarchy, group.folder, policy)
+                group.limit(policy)
         except OSError as cause:
             raise LabError(
                 f"{policy} cannot be set ({cause.filename}: {cause.strerror}); use another policy", EXIT_SETUP
@@ -97,12 +106,3 @@ def _make_v2(root: Path, steps: Journal, name: str, domain: Domain | None) -> Pa
         (parent / name / "cgroup.type").write_text("threaded")
     keep_controller(parent / name, "cpu")
     return parent / name
-
-
-def _limit(hierarchy: Hierarchy, folder: Path, policy: Policy) -> None:
-    quota_us, period_us = round(policy.runtime_ms * US_PER_MS), round(policy.period_ms * US_PER_MS)
-    if hierarchy.version == 2:
-        (folder / "cpu.max").write_text(f"{quota_us} {period_us}")
-        return
-    (folder / "cpu.cfs_period_us").write_text(str(period_us))
-    (folder / "cpu.cfs_quota_us").write_text(str(quota_us))

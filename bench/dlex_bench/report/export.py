@@ -25,7 +25,7 @@ from .stolen import StolenRuns
 
 JOB = ("id", "section", "workload", "player", "sched", "repetition", "observe")
 RESULT = ("status", "reason", "machine", "commit", "started", "wall_s", "view")
-LOAD = ("kind", "unit", "alone_per_s", "beside_per_s", "others", "late")
+LOAD = ("kind", "unit", "alone_per_s", "beside_per_s", "others", "late", "dropped")
 
 
 def job_row(one: Row) -> dict[str, Any]:

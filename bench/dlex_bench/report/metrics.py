@@ -85,11 +85,12 @@ MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "missed dea
 MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "missed deadlines of the 20/200 ms task", 100.0, 1)
 OTHERS = Metric("load.others", "others", "%", "pace of the load while the player plays, of its pace alone", 100.0, 1)
 OTHERS_LATE = Metric("load.late", "others late", "", "late activations of the load audio while the player plays")
+OTHERS_DROPPED = Metric("load.dropped", "others dropped", "pictures", "dropped by the other films while the player plays")
 
 TABLE = (
     *(DROPS, SKEW_MEAN, SKEW_SD, *LIP_SYNC, RMSE, DEGRADED, RMSE_DEGRADED, DRIFTED, RMSE_DRIFTED, FREEZE, WINDOW),
     *(CPU, CPU_HELD, CPU_OUTSIDE, RESERVED, RESERVED_USED, SCREEN, SOUND, WAITING, IDLE, STOLEN, OBSERVER),
-    *(TORN, MISSES_1, MISSES_2, OTHERS, OTHERS_LATE),
+    *(TORN, MISSES_1, MISSES_2, OTHERS, OTHERS_LATE, OTHERS_DROPPED),
 )
 RUNS = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, MISSES_1)
 COMPARED = (DROPS, SKEW_ABS, SKEW_SD, RMSE, FREEZE, CPU)

@@ -167,9 +167,17 @@ def _load(one: Row) -> str:
 
 
 def _ordinary_load(load: JobLoad) -> str:
+    if load.kind == "quota":
+        return _quota(load)
     keys = [f"{key} {value}" for key, value in load.to_json().items() if key not in ("kind", "after_s") and value is not None]
     after = [] if load.after_s is None else [f"from {load.after_s:g} s after the player's start on"]
     return ", ".join([load.kind, *keys, *after])
+
+
+def _quota(load: JobLoad) -> str:
+    percents = [f"{percent:g}" for percent in load.percent or ()]
+    turns = f", each for {load.every_s:g} s in turn" if len(percents) > 1 else ""
+    return f"nothing else, and the player may use {', '.join(percents)} % of a CPU{turns}"
 
 
 def _clip(one: Row) -> str:

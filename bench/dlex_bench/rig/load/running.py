@@ -23,18 +23,33 @@ START_LIMIT_S = 20.0
 POLL_S = 0.02
 
 
+# Begin and end, in us of CLOCK_MONOTONIC.
+Window = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Due:
+    """How much of what a load had to do at its times it did, and how much it left out."""
+
+    done: int
+    lost: int
+
+
 @dataclass(frozen=True)
 class RunningLoad:
     """A load that runs.
 
-    `check` raises LabError when it has died. `done` returns how much it has done since its start, in `unit`. `late` returns how
-    many of its activations were late; None: it has no deadlines.
+    `check` raises LabError when it has died. `done` returns how much it has done since its start, in `unit`; None: only its records
+    say it, and `due` reads them when the load has ended. `late` returns how many of its activations were late; None: it has no
+    deadlines. It takes `settle_s` to settle.
     """
 
     check: Callable[[], None]
-    done: Callable[[], float]
+    done: Callable[[], float] | None
     unit: str
     late: Callable[[], int] | None = None
+    settle_s: float = 0.5
+    due: Callable[[Window], Due] | None = None
 
 
 @dataclass(frozen=True)
