@@ -29,6 +29,7 @@ AHEAD: Works = {
     "codec": Work("decodes", DECODE),
     "feeder": Work("demuxes"),
     "sound": Work("decodes sound"),
+    "limits": Work("watches its limits"),
     "threaded-ml": Work("sound"),
 }
 SERIAL: Works = {**AHEAD, "main": Work("decodes and presents", BOTH)}
