@@ -47,6 +47,15 @@ static void set_hints(void)
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0");
 }
 
+/*
+ * SDL opens an input method, for which libX11 reads all sequences of the Compose key (thousands of lines: 11 ms before the first picture).
+ * The player takes keys, not text. A file that the user names is read all the same.
+ */
+static void leave_out_composing(void)
+{
+    setenv("XCOMPOSEFILE", "/dev/null", 0);
+}
+
 /* Checked here because our error message is clearer than SDL's. */
 static bool display_is_named(void)
 {
@@ -100,6 +109,7 @@ static int sdl_create(struct video_sink **out, const char *title, char *why, siz
         return -ENODEV;
     }
     set_hints();
+    leave_out_composing();
     if (SDL_InitSubSystem(SDL_INIT_VIDEO) < 0) {
         snprintf(why, why_size, "the display cannot be opened: %s", SDL_GetError());
         return -ENODEV;

@@ -243,6 +243,19 @@ static int thread_count(void)
     return count;
 }
 
+START_TEST(compose_sequences_are_read_only_if_the_user_names_their_file)
+{
+    unsetenv("XCOMPOSEFILE");
+    struct video_sink *sink = open_window();
+    ck_assert_str_eq(getenv("XCOMPOSEFILE"), "/dev/null");
+    video_sink_destroy(&sink);
+    setenv("XCOMPOSEFILE", "/dev/zero/sequences", 1);
+    sink = open_window();
+    ck_assert_str_eq(getenv("XCOMPOSEFILE"), "/dev/zero/sequences");
+    video_sink_destroy(&sink);
+}
+END_TEST
+
 /* Threads of the renderer would run outside the reservation of an experiment. */
 START_TEST(the_software_renderer_works_in_the_calling_thread)
 {
@@ -300,6 +313,7 @@ int main(void)
     tcase_add_test(cases, the_last_picture_is_redrawn_when_the_window_returns);
     tcase_add_test(cases, keys_are_understood);
     tcase_add_test(cases, the_interrupt_key_still_ends_the_player);
+    tcase_add_test(cases, compose_sequences_are_read_only_if_the_user_names_their_file);
     const char *const driver = getenv("SDL_RENDER_DRIVER");
     if (driver && strcmp(driver, "software") == 0)
         tcase_add_test(cases, the_software_renderer_works_in_the_calling_thread);
