@@ -16,11 +16,13 @@ import threading
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from outside import SKIPPED, Folder, children_of, with_packages
 
 with_packages("pydantic, yaml, rich")
 
+from dlex_bench import processes
 from dlex_bench.agenda.job import Job
 from dlex_bench.job.context import Context
 from dlex_bench.job.execute import execute
@@ -28,6 +30,7 @@ from dlex_bench.machine.cgroups import hierarchy_of
 from dlex_bench.machine.domain import threads_of
 from dlex_bench.machine.lock import only_measurement
 from dlex_bench.machine.policy import Policy, allowed_kinds
+from dlex_bench.rig.players import playing as player_playing
 
 ALLOWED = allowed_kinds()
 CPUS = os.sched_getaffinity(0)
@@ -243,6 +246,47 @@ class Free(Place):
         main = result["threads"][0]
         self.assertGreaterEqual({str(cpu) for cpu in CPUS}, set(main["ran_on"].split(",")))
         self.assertGreater(main["wait_s"] * 1e9, 0)
+
+
+class Faults(Place):
+    """What fails on a machine on which nothing is placed: the job says so in one sentence, and nothing is left."""
+
+    def reason(self, **changes):
+        result = self.execute(sched="free", **changes)
+        self.assertEqual(result["status"], "failed")
+        self.assertNotIn("\n", result["reason"])
+        return result["reason"]
+
+    def replaced(self, program, script):
+        """Puts another program with this name before all others."""
+        path = self.folder / "bin" / program
+        path.parent.mkdir()
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        self.enterContext(mock.patch.dict(os.environ, PATH=f"{path.parent}:{os.environ['PATH']}"))
+
+    def test_player_that_hangs_is_ended_even_if_it_does_not_want_to(self):
+        self.replaced("mpv", "trap '' TERM\nwhile :; do sleep 0.1; done")
+        self.enterContext(mock.patch.multiple(player_playing, LIMIT_FACTOR=0.0, LIMIT_EXTRA_S=0.2))
+        self.enterContext(mock.patch.object(processes, "GRACE_S", 0.2))
+        params = {"framedrop": "vo", "threads": "auto", "options": []}
+        reason = self.reason(player="mpv", player_params=params, observe="outside")
+        self.assertEqual(reason, "mpv did not end within 0 s, for a clip of 2 s; see player.log, and run the job again")
+
+    def test_missing_player_is_named(self):
+        found = shutil.which
+        self.enterContext(mock.patch.object(shutil, "which", lambda name: None if name == "mpv" else found(name)))
+        params = {"framedrop": "vo", "threads": "auto", "options": []}
+        reason = self.reason(player="mpv", player_params=params, observe="outside")
+        self.assertEqual(reason, "mpv is not installed; install it with `apt install mpv`")
+
+    def test_screen_that_does_not_start_is_named(self):
+        self.replaced("Xvfb", "echo there is no screen >&2; exit 1")
+        self.assertEqual(self.reason(), "Xvfb does not start (there is no screen); try it by hand")
+
+    def test_load_that_does_not_start_is_named(self):
+        self.replaced("stress", "exit 1")
+        self.assertIn("stress ended by itself", self.reason(load={"kind": "stress", "cpu": 8, "vm": 0}))
 
 
 class Roles(Place):

@@ -13,6 +13,7 @@ with_packages("numpy, scipy, pydantic, yaml, rich")
 import made_up
 from dlex_bench.analysis.held import held
 from dlex_bench.analysis.results_frame import row
+from dlex_bench.batch.one import result_line
 from dlex_bench.job.whole_machine import Account, Spent, time_of_waiting, whole_machine
 from dlex_bench.machine.policy import Policy
 from dlex_bench.machine.steal import StealLook, Ticks
@@ -91,6 +92,16 @@ class Reported(unittest.TestCase):
     def test_result_of_an_older_version_has_none_of_them(self):
         old = row(made_up.result("mpv_vo", **made_up.point()))
         self.assertEqual([it.key for it in TABLE if "whole" in it.key and old.value(it.key) is not None], [])
+
+    def test_unprotected_observer_is_reported(self):
+        self.assertNotIn("observer", dict(section_facts([self.row])))
+        met = self.row.result.whole_machine.to_json()
+        met["servers"]["observer_policy"] = "other"
+        other = made_up.changed(self.row.result, whole_machine=met)
+        facts = dict(section_facts([self.row, row(other)]))
+        self.assertEqual(facts["observer"], "without a real-time priority in 1 of 2 runs; it may have looked too late")
+        self.assertIn("the observer had no priority", result_line(other))
+        self.assertNotIn("priority", result_line(self.row.result))
 
     def test_section_says_that_nothing_was_placed(self):
         text = "nothing is placed: all programs on all CPUs, the player's threads under other"

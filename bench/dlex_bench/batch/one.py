@@ -104,6 +104,7 @@ def result_line(result: JobResult) -> str:
         _rtapp(result.rtapp or {}),
         _light(result.load),
         _others(result.load),
+        "the observer had no priority" if result.observer_is_unprotected else "",
         "nothing was reserved" if result.is_tuned_in_vain else "",
         _unknown(unknown_threads(result.threads or [])),
         _stolen(result),

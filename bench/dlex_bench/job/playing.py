@@ -12,7 +12,7 @@ from ..agenda.job import Job
 from ..machine.domain import Domain
 from ..machine.quota import Throttled, quota_group
 from ..machine.steal import StealLook, look_at_steal
-from ..processes import children_cpu_s
+from ..processes import POLL_S, children_cpu_s
 from ..record import CpuTime
 from ..rig.players.playing import Playing, playing
 from ..rig.players.status_line import OwnView
@@ -122,7 +122,7 @@ def _play(
 
         tuner = tuning(setting, player.process.pid) if setting.policy.tuned else nullcontext(Tuning())
         with tuner as running:
-            _settle(player, place)
+            _settle(player, place, watch)
             player.wait(setting.length_s, tick)
     return player, steal, running.report
 
@@ -138,9 +138,12 @@ def _as_it_applies(setting: Setting, placing: Placing) -> Job:
     return setting.job.but(sched=sched, cpu=setting.cpu if by_itself else None)
 
 
-def _settle(player: Playing, place: Callable[[], None]) -> None:
-    limit = time.monotonic() + STARTING_S
-    while not player.ended and time.monotonic() < limit:
+def _settle(player: Playing, place: Callable[[], None], watch: Callable[[], None]) -> None:
+    begun = watched = time.monotonic()
+    while not player.ended and time.monotonic() < begun + STARTING_S:
         player.look()
         place()
+        if time.monotonic() >= watched + POLL_S:
+            watched = time.monotonic()
+            watch()
         time.sleep(STARTING_POLL_S)

@@ -20,6 +20,7 @@ from ..rig.players.threads import Thread
 from ..schema import Amount, Count, MachineId, Part, Positive, Stored
 
 VERSION: Literal[1] = 1
+ORDINARY = "other"  # the ordinary policy
 OWN = "own"  # the record of dlex-play itself, in a job's folder
 DONE: Literal["done"] = "done"
 FAILED: Literal["failed"] = "failed"
@@ -200,6 +201,11 @@ class JobResult(Stored):
     @property
     def much_is_stolen(self) -> bool:
         return self.stolen > MUCH
+
+    @property
+    def observer_is_unprotected(self) -> bool:
+        """Returns whether the observer had to share the CPUs with the load under the ordinary policy."""
+        return bool(self.whole_machine and self.whole_machine.servers.observer_policy == ORDINARY)
 
     @property
     def is_tuned_in_vain(self) -> bool:

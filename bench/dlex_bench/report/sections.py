@@ -142,7 +142,7 @@ def _scaled(metric: Metric, value: float | None) -> float | None:
 def section_facts(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Returns how the players were constrained, the load, the clip, and where the figures come from; each once."""
     facts = [("scheduling", _each(rows, held)), ("beside", _each(rows, _load))]
-    facts += [("clip", _each(rows, _clip)), ("figures", _each(rows, _view))]
+    facts += [("clip", _each(rows, _clip)), ("figures", _each(rows, _view)), ("observer", _unprotected(rows))]
     return [(name, text) for name, text in facts if text]
 
 
@@ -185,6 +185,12 @@ def _clip(one: Row) -> str:
     name = clip.recipe or clip.file or ""
     start_s, length_s = clip.start_s, clip.length_s
     return name + (f", from {start_s:g} s" if start_s else "") + (f", {length_s:g} s" if length_s else "")
+
+
+def _unprotected(rows: Sequence[Row]) -> str:
+    """Returns in how many runs the observer had to compete with the load. It may have missed pictures there."""
+    count = sum(one.result.observer_is_unprotected for one in rows)
+    return f"without a real-time priority in {count} of {len(rows)} runs; it may have looked too late" if count else ""
 
 
 SOURCES = {"monitor": "the tones in the sound", "status": "the player's status line", "own": "the player's own record"}

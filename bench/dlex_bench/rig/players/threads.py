@@ -21,7 +21,6 @@ from typing import Literal, TypeVar
 
 from ...machine.domain import threads_of
 from ...machine.policy import Policy, policy_of
-from ...processes import TICKS_A_SECOND
 from ...schema import Stored
 
 Role = Literal["decode", "present"]
@@ -30,6 +29,7 @@ DECODE: Roles = ("decode",)
 PRESENT: Roles = ("present",)
 BOTH: Roles = ("decode", "present")
 
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 NS_PER_S = 1e9
 MOVES = re.compile(r"^se\.nr_migrations *: *(\d+)$", re.MULTILINE)
 Number = TypeVar("Number", int, float)
