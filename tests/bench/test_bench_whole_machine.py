@@ -18,6 +18,7 @@ from dlex_bench.job.whole_machine import Account, Spent, time_of_waiting, whole_
 from dlex_bench.machine.policy import Policy
 from dlex_bench.machine.steal import StealLook, Ticks
 from dlex_bench.record import ObserverFacts
+from dlex_bench.report.export import job_row
 from dlex_bench.report.metrics import TABLE
 from dlex_bench.report.sections import section_facts
 from dlex_bench.rig.players.threads import Look, SeenThread
@@ -88,6 +89,10 @@ class Reported(unittest.TestCase):
         wanted = {"idle": "25.0", "steal": "1.0", "waiting.wait_ms_per_frame": "20.00", "servers.screen_ms_per_frame": "10.00",
                   "servers.sound_ms_per_frame": "5.00"}
         self.assertEqual({key.removeprefix("whole_machine."): text for key, text in found.items() if "whole" in key}, wanted)
+
+    def test_table_for_programs_has_them_under_their_names_in_the_result(self):
+        found = {key: value for key, value in job_row(self.row).items() if key.startswith("whole_machine.")}
+        self.assertEqual((found["whole_machine.idle"], found["whole_machine.waiting.slices"]), (0.25, 10))
 
     def test_result_of_an_older_version_has_none_of_them(self):
         old = row(made_up.result("mpv_vo", **made_up.point()))

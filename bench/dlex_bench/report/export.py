@@ -37,6 +37,8 @@ def job_row(one: Row) -> dict[str, Any]:
         flat |= {f"policy.{key}": value for key, value in result.policy.to_json().items()}
     if result.steal:
         flat |= {f"steal.{key}": value for key, value in result.steal.to_json().items()}
+    if result.whole_machine:
+        flat |= _flat("whole_machine.", result.whole_machine.to_json())
     if result.plays:
         flat["plays"] = result.plays
     flat |= one.figures.to_json()
