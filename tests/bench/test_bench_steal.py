@@ -77,6 +77,7 @@ class Stat(unittest.TestCase):
         looks = [look(0, (0, 0, 0)), look(10, (0, 1000, 900)), look(20, (0, 2000, 1000)), look(30, (0, 3000, 2000))]
         self.assertAlmostEqual(idle_between(looks, 10e9, 20e9), 0.1)
         self.assertAlmostEqual(idle_between(looks, 5e9, 15e9), 0.5)
+        self.assertEqual(idle_between([look(0, (0, 0, 30)), look(10, (0, 1000, 20))], 0, 10e9), 0)  # waiting for a disk went back
         self.assertIsNone(idle_between([], 0, 1))
         self.assertIsNone(idle_between(looks, 10e9, 10.49e9))
 

@@ -115,4 +115,5 @@ def _at(times_ns: Sequence[int], ticks: Sequence[Ticks], time_ns: float) -> Tick
 
 
 def _part(passed: Ticks, of_these: float) -> float | None:
-    return of_these / passed.whole if passed.whole >= LEAST_TICKS else None
+    """Returns the part, from 0 to 1: the kernel's count of the time that CPUs wait for a disk may go back, see proc(5)."""
+    return min(1.0, max(0.0, of_these / passed.whole)) if passed.whole >= LEAST_TICKS else None
