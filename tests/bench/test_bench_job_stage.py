@@ -273,13 +273,6 @@ class Faults(Place):
         reason = self.reason(player="mpv", player_params=params, observe="outside")
         self.assertEqual(reason, "mpv did not end within 0 s, for a clip of 2 s; see player.log, and run the job again")
 
-    def test_missing_player_is_named(self):
-        found = shutil.which
-        self.enterContext(mock.patch.object(shutil, "which", lambda name: None if name == "mpv" else found(name)))
-        params = {"framedrop": "vo", "threads": "auto", "options": []}
-        reason = self.reason(player="mpv", player_params=params, observe="outside")
-        self.assertEqual(reason, "mpv is not installed; install it with `apt install mpv`")
-
     def test_screen_that_does_not_start_is_named(self):
         self.replaced("Xvfb", "echo there is no screen >&2; exit 1")
         self.assertEqual(self.reason(), "Xvfb does not start (there is no screen); try it by hand")
