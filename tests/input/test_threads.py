@@ -108,9 +108,10 @@ class Record(Case):
                 self.assertEqual(roles.count("present"), 1)
 
     def test_auto_follows_the_cpus_and_the_queue(self):
-        cpu = min(os.sched_getaffinity(0))
-        for options, expected in ((("--queue=0",), 1), ((f"--cpu={cpu}",), 5), (("--queue=20",), max(5, len(os.sched_getaffinity(0)) + 1)),
-                                  ((), min(16, 2 * len(os.sched_getaffinity(0)) + 3))):
+        cpus = os.sched_getaffinity(0)
+        some_ahead, all_ahead = max(5, len(cpus) + 1), min(16, 2 * len(cpus) + 3)
+        on_one_cpu = f"--cpu={min(cpus)}"
+        for options, expected in ((("--queue=0",), 1), ((on_one_cpu,), 5), (("--queue=20",), some_ahead), ((), all_ahead)):
             with self.subTest(options):
                 if not options and self.has_quota():
                     continue
