@@ -40,7 +40,7 @@ requestAnimationFrame(draw);
 """
 
 
-def page() -> str:
+def scrolled_page() -> str:
     """Returns the page: headings, and paragraphs on backgrounds of changing colour."""
     words = "These words fill a few lines of a page that somebody might read. " * 20
     parts = [
@@ -69,7 +69,7 @@ def browsing(folder: Path, cpus: Collection[int] | None, enter: Callable[[], Non
     """Runs the browser while the block runs, which begins when the page has drawn something. Its home is in `folder`."""
     home, log = folder / "home", folder / "browser.log"
     home.mkdir()
-    (home / "page.html").write_text(page())
+    (home / "page.html").write_text(scrolled_page())
     user = guest()
     if user:
         user.let_in(folder)
