@@ -81,8 +81,10 @@ def _settings(options: WindowOptions, clip: Path) -> list[WindowSetting]:
 
 def _seeks_in(clip: Path, length_s: float, options: WindowOptions) -> int:
     """Returns how many seeks a play has: as many as are wanted, or as have room in the clip, which plays on between them."""
+    if not options.seeks:
+        return 0
     seeks = min(options.seeks, int((length_s - options.play_s - AFTER_SEEKS_S) / options.between_s))
-    if seeks < min(options.seeks, 1):
+    if seeks < 1:
         least_s = options.play_s + AFTER_SEEKS_S + options.between_s
         message = f"{clip.name} is {length_s:.1f} s long; choose a clip of {least_s:.1f} s or more, or a smaller --between"
         raise LabError(message, EXIT_SETUP)
