@@ -25,7 +25,7 @@ from ..output import output_file
 from ..paths import require_installed, require_program
 from ..progress import tell, tell_table
 from ..table import titled_table
-from .window import OBSERVER, WindowPlay, WindowPlayer, WindowSetting, play_in_window, window_players
+from .window import OBSERVER, InWindow, WindowPlay, WindowPlayer, play_in_window, window_players
 
 RECIPES = ("trailer_1080p_stamped", "hard_1080p_stamped")  # the first needs a film
 DLEX_PLAY = "build/release/player/dlex-play"
@@ -67,14 +67,14 @@ def _clips(options: WindowOptions) -> list[Path]:
     return [Path(name) if Path(name).is_file() else make_clip(options.root, name) for name in names]
 
 
-def _settings(options: WindowOptions, clip: Path) -> list[WindowSetting]:
+def _settings(options: WindowOptions, clip: Path) -> list[InWindow]:
     players = [_player(options.root, name) for name in options.players]
     observer = require_program(options.root / "build/release" / OBSERVER)
     cpus = frozenset(os.sched_getaffinity(0))
     facts = clip_facts(clip)
     seeks = _seeks_in(clip, facts.length_s, options)
     return [
-        WindowSetting(player, clip, facts, observer, cpus, options.load, seeks, options.play_s, options.between_s)
+        InWindow(player, clip, facts, observer, cpus, options.load, seeks, options.play_s, options.between_s)
         for player in players
     ]
 
@@ -102,7 +102,7 @@ def _player(root: Path, name: str) -> WindowPlayer:
     return known[name]
 
 
-def _play_all(settings: Sequence[WindowSetting], options: WindowOptions, console: Console) -> dict[int, list[WindowPlay]]:
+def _play_all(settings: Sequence[InWindow], options: WindowOptions, console: Console) -> dict[int, list[WindowPlay]]:
     """Returns the plays by the place of their setting. In a round all players get the same keys at the same times."""
     plays: dict[int, list[WindowPlay]] = {place: [] for place in range(len(settings))}
     for number, (place, setting) in interleaved(list(enumerate(settings)), options.rounds):
@@ -119,7 +119,7 @@ def _summary(play: WindowPlay) -> str:
     return f"first picture {first}, seeks {seeks or '-'} ms, {play.peak_mib:.0f} MiB"
 
 
-def _write(options: WindowOptions, settings: Sequence[WindowSetting], plays: dict[int, list[WindowPlay]]) -> None:
+def _write(options: WindowOptions, settings: Sequence[InWindow], plays: dict[int, list[WindowPlay]]) -> None:
     facts: dict[str, Any] = {
         "commit": commit(),
         "machine": machine_facts().model_dump(),
@@ -136,7 +136,7 @@ def _write(options: WindowOptions, settings: Sequence[WindowSetting], plays: dic
         raise LabError(f"{options.out} cannot be written ({cause.strerror}); name another file with --out", EXIT_SETUP) from cause
 
 
-def _show(settings: Sequence[WindowSetting], plays: dict[int, list[WindowPlay]], console: Console) -> None:
+def _show(settings: Sequence[InWindow], plays: dict[int, list[WindowPlay]], console: Console) -> None:
     table = titled_table("First picture, key to picture, q to end, in ms; below: the first player's figure divided by this one")
     for heading in ("clip", "player", "first", "p95", "seeks", "not seen", "median", "p95", "longest", "quit", "peak, MiB"):
         table.add_column(heading, justify="left" if heading in ("clip", "player") else "right")

@@ -66,7 +66,7 @@ class WindowPlay:
 
 
 @dataclass(frozen=True)
-class WindowSetting:
+class InWindow:
     """`load`: programs that compute beside the player. `play_s`: from the start to the first key, or to q without seeks."""
 
     player: WindowPlayer
@@ -92,7 +92,7 @@ def window_players(dlex_play: Path) -> dict[str, WindowPlayer]:
     return {player.name: player for player in players}
 
 
-def play_in_window(setting: WindowSetting, chance: random.Random, out: Path) -> WindowPlay:
+def play_in_window(setting: InWindow, chance: random.Random, out: Path) -> WindowPlay:
     """Seeks forward and back in turns, at times that `chance` chooses, then quits. `out` is a new folder."""
     size = (setting.facts.width, setting.facts.height)
     with stage(size, setting.cpus) as devices, keyboard(devices.environment) as keys:
@@ -107,7 +107,7 @@ def play_in_window(setting: WindowSetting, chance: random.Random, out: Path) -> 
 
 
 def _play(
-    setting: WindowSetting, devices: Stage, keys: Keyboard, chance: random.Random, out: Path
+    setting: InWindow, devices: Stage, keys: Keyboard, chance: random.Random, out: Path
 ) -> tuple[int, list[int], float, float]:
     """Returns when the player was executed, when keys were pressed, the peak memory in MiB, and how long quitting took in ms."""
     player = setting.player
@@ -144,7 +144,7 @@ def _peak_mib(process: Popen[bytes]) -> float:
 
 
 @contextlib.contextmanager
-def _observing(setting: WindowSetting, devices: Stage, out: Path) -> Iterator[None]:
+def _observing(setting: InWindow, devices: Stage, out: Path) -> Iterator[None]:
     """Runs the observer of the screen while the block runs. It then writes its record to `out`/seen."""
     argv: list[str | Path] = [
         setting.observer,
