@@ -7,6 +7,7 @@
 #include "terminal.h"
 
 #include <dlex/dlex.h>
+#include <poll.h>
 
 enum {
     /* Longer waits are divided into steps of this length, so that keys and changes of the clock are noticed. */
@@ -83,13 +84,20 @@ static enum input next_input(const struct steering *steering)
 }
 
 /*
- * Sleeps at most one step. An early return, from a signal or a leftover expiry, is harmless: every caller checks again.
+ * Sleeps at most one step, and only until a key comes. An early return, also from a signal or a leftover expiry, is harmless: every
+ * caller checks again. Call steering_poll before, so that no key is in memory already. While the window opens, the window system has much
+ * to say that is no key.
  */
-static void nap(int64_t wait_ns)
+static void nap(const struct steering *steering, int64_t wait_ns)
 {
+    const struct video_sink *const screen = *steering->screen;
+    struct pollfd keys[] = {
+        {.fd = screen && steering->presented->pictured ? video_sink_wake_fd(screen) : -1, .events = POLLIN},
+        {.fd = terminal_wake_fd(), .events = POLLIN},
+    };
     const int64_t step_ns = wait_ns < WAIT_STEP_NS ? wait_ns : WAIT_STEP_NS;
-    const struct timespec step = {.tv_nsec = step_ns};
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &step, NULL);
+    const struct timespec step = {.tv_nsec = step_ns > 0 ? step_ns : 0};
+    ppoll(keys, sizeof keys / sizeof *keys, &step, NULL);
 }
 
 static bool pause_holds(const struct steering *steering)
@@ -106,7 +114,7 @@ void steering_poll(struct steering *steering)
         media_clock_observe_sound(steering->clock);
         refresh_status(steering);
         if (pause_holds(steering))
-            nap(WAIT_STEP_NS);
+            nap(steering, WAIT_STEP_NS);
     } while (pause_holds(steering));
     steering->polled_ns = dlex_now_ns();
 }
@@ -118,21 +126,21 @@ void steering_wait_until(struct steering *steering, int64_t pts_ns)
         const int64_t wait_ns = media_clock_wait_ns(steering->clock, pts_ns);
         if (wait_ns <= 0 || steering_has_request(steering))
             return;
-        nap(wait_ns);
+        nap(steering, wait_ns);
     }
 }
 
 void steering_nap(struct steering *steering, int64_t wait_ns)
 {
     steering_poll(steering);
-    nap(wait_ns);
+    nap(steering, wait_ns);
 }
 
 void steering_wait_for_sound(struct steering *steering)
 {
     while (media_clock_sound_plays(steering->clock) && !steering_has_request(steering)) {
         steering_poll(steering);
-        nap(WAIT_STEP_NS);
+        nap(steering, WAIT_STEP_NS);
     }
     media_clock_observe_sound(steering->clock); /* logs it if the sound was lost */
 }

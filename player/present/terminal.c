@@ -22,6 +22,7 @@ static struct {
     volatile sig_atomic_t started; /* terminal_restore may read it in a handler */
     bool has_atexit;
     bool ended; /* stdin was closed at the other end */
+    bool listens; /* the last terminal_poll could read */
     char bytes[32];
     size_t size;
     int64_t last_byte_ns;
@@ -187,7 +188,8 @@ static size_t decode_lone_escape(enum input *input)
 enum input terminal_poll(void)
 {
     enum input input = INPUT_NONE;
-    if (!terminal.started || !in_foreground())
+    terminal.listens = terminal.started && in_foreground();
+    if (!terminal.listens)
         return input;
     regain_modes();
     read_bytes();
@@ -201,4 +203,9 @@ enum input terminal_poll(void)
         memmove(terminal.bytes, terminal.bytes + used, terminal.size);
     }
     return input;
+}
+
+int terminal_wake_fd(void)
+{
+    return terminal.started && terminal.listens && !terminal.ended ? STDIN_FILENO : -1;
 }

@@ -25,6 +25,12 @@ void terminal_start(void);
 /* Returns the user's next request, or INPUT_NONE when there is none (left). Never blocks. */
 enum input terminal_poll(void);
 
+/*
+ * Returns the file descriptor that becomes readable when a key comes, so that a wait can end then; -1: terminal_poll, when it was
+ * last called, did not read keys.
+ */
+int terminal_wake_fd(void);
+
 /* Restores the terminal as it was before terminal_start. Harmless without terminal_start. */
 void terminal_stop(void);
 

@@ -13,7 +13,7 @@ struct video_sink {
 };
 
 /*
- * video_sink.h specifies the functions of the same names. set_title and poll may be NULL.
+ * video_sink.h specifies the functions of the same names. set_title, poll and wake_fd may be NULL.
  */
 struct video_driver {
     const char *kind;
@@ -24,6 +24,7 @@ struct video_driver {
     int (*draw)(struct video_sink *sink, const AVFrame *picture);
     int (*flip)(struct video_sink *sink);
     enum input (*poll)(struct video_sink *sink);
+    int (*wake_fd)(const struct video_sink *sink);
 };
 
 extern const struct video_driver video_null;

@@ -4,6 +4,7 @@
  * if one can be used, otherwise the CPU draws them.
  */
 #include <SDL.h>
+#include <SDL_syswm.h>
 #include <errno.h>
 #include <libavutil/pixdesc.h>
 #include <stdbool.h>
@@ -300,6 +301,20 @@ static enum input sdl_poll(struct video_sink *sink)
     return input;
 }
 
+static int sdl_wake_fd(const struct video_sink *sink)
+{
+#ifdef SDL_VIDEO_DRIVER_X11
+    const struct video_sdl *const sdl = (const struct video_sdl *)sink;
+    SDL_SysWMinfo info;
+    SDL_VERSION(&info.version);
+    if (SDL_GetWindowWMInfo(sdl->window, &info) && info.subsystem == SDL_SYSWM_X11)
+        return ConnectionNumber(info.info.x11.display);
+#else
+    (void)sink;
+#endif
+    return -1;
+}
+
 const struct video_driver video_sdl = {
     .kind = "sdl",
     .create = sdl_create,
@@ -308,4 +323,5 @@ const struct video_driver video_sdl = {
     .draw = sdl_draw,
     .flip = sdl_flip,
     .poll = sdl_poll,
+    .wake_fd = sdl_wake_fd,
 };

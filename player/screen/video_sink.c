@@ -66,6 +66,11 @@ enum input video_sink_poll(struct video_sink *sink)
     return sink->driver->poll ? sink->driver->poll(sink) : INPUT_NONE;
 }
 
+int video_sink_wake_fd(const struct video_sink *sink)
+{
+    return sink->driver->wake_fd ? sink->driver->wake_fd(sink) : -1;
+}
+
 int64_t video_sink_shown(const struct video_sink *sink)
 {
     return sink->shown;

@@ -76,6 +76,13 @@ int video_sink_show(struct video_sink *sink, const AVFrame *picture);
  */
 enum input video_sink_poll(struct video_sink *sink);
 
+/*
+ * Returns a file descriptor that becomes readable when the window system sends something, such as a key, so that a wait
+ * can end then; -1: there is none. Call video_sink_poll between any other call and the wait: what is already in memory
+ * does not make it readable. Do not read it.
+ */
+int video_sink_wake_fd(const struct video_sink *sink);
+
 /* Returns how many pictures were shown successfully. */
 int64_t video_sink_shown(const struct video_sink *sink);
 

@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -146,6 +147,25 @@ START_TEST(keys_arrive_one_by_one_and_the_terminal_is_restored)
 }
 END_TEST
 
+static int wake_by_key(int keyboard)
+{
+    terminal_start();
+    terminal_poll();
+    struct pollfd wake = {.fd = terminal_wake_fd(), .events = POLLIN};
+    if (wake.fd < 0 || poll(&wake, 1, 0) != 0)
+        return 1;
+    if (!type(keyboard, "q") || poll(&wake, 1, 10000) != 1 || !next_input_is(INPUT_QUIT) || poll(&wake, 1, 0) != 0)
+        return 2;
+    terminal_stop();
+    return terminal_wake_fd() == -1 ? 0 : 3;
+}
+
+START_TEST(a_key_ends_a_wait)
+{
+    ck_assert_int_eq(run_on_terminal(wake_by_key), 0);
+}
+END_TEST
+
 /* Does what a shell does at Ctrl-Z and fg. */
 static int lose_and_regain_modes(int keyboard)
 {
@@ -173,7 +193,7 @@ static int play_in_background(int keyboard)
         setpgid(0, 0);
         terminal_start();
         const bool unchanged = line_modes() == (ICANON | ECHO | ISIG);
-        const bool silent = type(keyboard, "q\n") && terminal_poll() == INPUT_NONE;
+        const bool silent = type(keyboard, "q\n") && terminal_poll() == INPUT_NONE && terminal_wake_fd() == -1;
         terminal_restore();
         terminal_stop();
         _exit(unchanged && silent && line_modes() == (ICANON | ECHO | ISIG) ? 0 : 1);
@@ -246,6 +266,7 @@ int main(void)
         bytes_are_translated_to_keys,
         stdin_that_is_not_a_terminal_is_not_changed,
         keys_arrive_one_by_one_and_the_terminal_is_restored,
+        a_key_ends_a_wait,
         terminal_modes_are_set_again_after_a_stop,
         a_player_in_the_background_is_not_stopped_and_changes_nothing,
         a_signal_handler_can_restore_the_terminal,

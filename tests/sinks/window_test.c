@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -214,6 +215,8 @@ START_TEST(keys_are_understood)
     ck_assert_int_eq(video_sink_show(sink, picture), 0);
     expect_four_colours(sink, WIDTH, HEIGHT, bt601);
     xdotool("windowfocus --sync %1 key space p Left Right Down Up x ctrl+q q Escape");
+    struct pollfd wake = {.fd = video_sink_wake_fd(sink), .events = POLLIN};
+    ck_assert_int_eq(poll(&wake, 1, 10000), 1);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         ck_assert_int_eq(next_input(sink), expected[i]);
     ck_assert_int_eq(video_sink_poll(sink), INPUT_NONE);
