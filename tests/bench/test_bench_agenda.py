@@ -357,6 +357,12 @@ class RtappSched(unittest.TestCase):
         self.assertEqual(rtapp_sched("rr:5", JobLoad()), "rr:5")
 
 
+class Screens(unittest.TestCase):
+    def test_screen_of_the_section_decides_about_opengl(self):
+        sections = "sections:\n  - {id: x}\n  - {id: y, params: {screen: {gl: true}}}\n"
+        self.assertEqual({job.section: job.gl for job in jobs_of(CLIP + PLAYERS + sections, reps=1)}, {"x": False, "y": True})
+
+
 class Ours(unittest.TestCase):
     def test_control_of_the_paper_agenda_differs_only_in_its_clip(self):
         from dlex_bench import paper

@@ -376,6 +376,17 @@ class Policies(unittest.TestCase):
             for sched in ("other", "fifo:5", "rr:5", "quota:15/40"):
                 self.assertIsNone(adapter_of(job).applicable(job.but(sched=sched)))
 
+    def test_on_a_screen_with_opengl_players_choose_their_output_by_themselves(self):
+        for workload, variable in (("dlex_none", "SDL_RENDER_DRIVER"), ("ffplay_none", "SDL_RENDER_DRIVER")):
+            for gl in (False, True):
+                job = jobs()[workload].but(gl=gl)
+                self.assertEqual(variable in adapter_of(job).environment(job), not gl, workload)
+        for workload, changes in (("vlc_none", {"gl": True}), ("mpv_vo", {"player_params": {"output": "default"}})):
+            if INSTALLED[jobs()[workload].player]:
+                outputs = [[word for word in adapter_of(job).argv(job, CLIP, Path("/out")) if word.startswith(("--vo=", "--vout="))]
+                           for job in (jobs()[workload], jobs()[workload].but(**changes))]
+                self.assertEqual([len(it) for it in outputs], [1, 0], workload)
+
     def test_own_player_gets_policy_and_cpu_as_options_but_a_quota_from_outside(self):
         job = jobs()["dlex_none"].but(cpu=1)
         for sched, expected in (

@@ -16,6 +16,7 @@ class PlayerParams(Stored):
     drop: str | None = None  # dlex-play: none, heuristic, vlc, deadline
     rule: str | None = None  # dlex-play with drop: deadline; None: the player's own
     queue: str | None = None  # dlex-play: its --queue; None: the player's own; absent from older batches: 0
+    output: str | None = None  # mpv: x11, default; None: x11
     framedrop: str | bool | None = None  # the other players, each in its own words
     threads: int | str | None = None  # the other players: 1, or auto, as many as the player takes by itself
     options: tuple[str, ...] = ()  # further options, as the player's user would give them
@@ -61,6 +62,7 @@ class Job(Stored):
     clip: JobClip
     observe: str  # inside, outside, both
     cpu: Count | None = None  # the measured CPU; None: the laboratory chooses
+    gl: bool = False  # whether the screen has OpenGL; absent from older batches: it has not
 
     def but(self, **changes: Any) -> Job:
         """Returns the job with other values of these fields. Raises ValueError if a value does not fit."""

@@ -175,6 +175,7 @@ def _repeated_job(
         clip=_clip(layers, extent, base, name),
         observe=_observe(observe_of(agenda, layers, workload), workload.name, name),
         cpu=agenda.config.cpu,
+        gl=bool((screen := _last(layers, "screen")) and screen.gl),
     )
     return _RepeatedJob(job, extent.wanted_reps or _iterations(agenda, combination, workload))
 

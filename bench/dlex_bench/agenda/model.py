@@ -73,6 +73,10 @@ class Clip(Entry):
         return self
 
 
+class Screen(Entry):
+    gl: Annotated[bool, Field(strict=True)] = False  # whether it has OpenGL, which the CPU draws
+
+
 class Conditions(Entry):
     """The conditions of a play. Where a section has no value, the agenda's default applies, then this program's."""
 
@@ -80,6 +84,7 @@ class Conditions(Entry):
     load: Load | None = None
     clip: Clip | None = None
     observe: Observe | None = None
+    screen: Screen | None = None
 
 
 PlayerOptions = tuple[str, ...]  # options of the player, as its user would give them
@@ -107,6 +112,7 @@ class MplayerParams(Entry):
 
 
 class MpvParams(Entry):
+    output: Literal["x11", "default"] = "x11"  # default: what mpv takes by itself, with its own settings for it
     framedrop: Annotated[Literal["no", "vo", "decoder+vo"], BeforeValidator(_word)] = "vo"
     threads: Threads | None = None
     options: PlayerOptions = ()

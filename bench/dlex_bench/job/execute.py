@@ -164,7 +164,8 @@ def _scene(setting: Setting) -> Iterator[Scene]:
         account = Account(None)
         if setting.on_stage:
             user = guest() if setting.adapter.refuses_root else None
-            devices = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.device_cpus, user))
+            size = setting.facts.width, setting.facts.height
+            devices = stack.enter_context(stage(size, setting.device_cpus, user, setting.job.gl))
             # The devices are checked first: when one dies, that explains why the observer or the player died.
             environment, account = devices.environment, Account(devices)
             watches += [devices.require_alive, stack.enter_context(observing(setting, devices))]

@@ -29,13 +29,13 @@ class Display(Device):
 
 
 @contextlib.contextmanager
-def display(size: tuple[int, int], cpus: Collection[int] | None) -> Iterator[Display]:
-    """Runs a screen of `size` pixels while the block runs. Its server runs on `cpus`."""
+def display(size: tuple[int, int], cpus: Collection[int] | None, gl: bool = False) -> Iterator[Display]:
+    """Runs a screen of `size` pixels while the block runs, with OpenGL if `gl`. Its server runs on `cpus`."""
     program = require_installed("Xvfb", "xvfb")
     with private_folder() as folder, (folder / "log").open("wb") as log_file:
         authority = folder / "authority"
         authority.write_bytes(_authority(secrets.token_bytes(16)))
-        argv: list[str | Path] = [program, *_options(size), "-auth", authority, "-fbdir", folder]
+        argv: list[str | Path] = [program, *_options(size, gl), "-auth", authority, "-fbdir", folder]
         # If we are killed, the server is asked to end, not killed: it has a socket to remove.
         with child(argv, cpus=cpus, stdout=subprocess.PIPE, stderr=log_file, orphaned=signal.SIGTERM) as server:
             number = _number(server, folder / "log")
@@ -43,13 +43,13 @@ def display(size: tuple[int, int], cpus: Collection[int] | None) -> Iterator[Dis
             yield Display("Xvfb", server, folder / "log", environment, folder / "Xvfb_screen0", size)
 
 
-def _options(size: tuple[int, int]) -> list[str]:
-    """Returns Xvfb's options: no pointer in the pictures, no screen saver, and no GL.
+def _options(size: tuple[int, int], gl: bool) -> list[str]:
+    """Returns Xvfb's options: no pointer in the pictures, no screen saver, and no GL unless it is wanted.
 
-    The driver of GL would start threads in the players.
+    The driver of GL (Mesa's llvmpipe) starts threads in the players.
     """
     screen = ["-screen", "0", f"{size[0]}x{size[1]}x24", "-br", "-nocursor", "-s", "0"]
-    return [*screen, "-noreset", "-nolisten", "tcp", "-extension", "GLX", "-displayfd", "1"]
+    return [*screen, "-noreset", "-nolisten", "tcp", "+extension" if gl else "-extension", "GLX", "-displayfd", "1"]
 
 
 def _number(server: subprocess.Popen[bytes], log: Path) -> int:

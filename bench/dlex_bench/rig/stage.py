@@ -33,13 +33,15 @@ class Stage:
 
 
 @contextlib.contextmanager
-def stage(size: tuple[int, int], cpus: Collection[int] | None, user: Guest | None = None) -> Iterator[Stage]:
+def stage(
+    size: tuple[int, int], cpus: Collection[int] | None, user: Guest | None = None, gl: bool = False
+) -> Iterator[Stage]:
     """Runs a screen of `size` pixels and a sound card while the block runs.
 
     The servers of both run on `cpus`, which are those that are not measured; None: on any CPU.
-    `user` is another user who may use them.
+    `user` is another user who may use them. `gl`: the screen has OpenGL.
     """
-    with private_folder() as home, display(size, cpus) as screen, sound(cpus) as card:
+    with private_folder() as home, display(size, cpus, gl) as screen, sound(cpus) as card:
         if user:
             user.own(home)
             for device in (screen, card):

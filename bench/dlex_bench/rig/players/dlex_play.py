@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ...machine.policy import Policy
 from ...processes import last_words
 from ...record import CpuTime, TimeOfPlaying, cpu_of_playing, decoded_ahead, time_of_playing
-from .player import SDL_ENVIRONMENT, extent, extra_options, log_of, unhappy_end
+from .player import extent, extra_options, log_of, sdl_environment, unhappy_end
 from .status_line import OwnView
 from .threads import BOTH, DECODE, PRESENT, Work, Works
 
@@ -27,6 +27,8 @@ AHEAD: Works = {
     "av:*": Work("decodes", DECODE),
     "dav1d*": Work("decodes", DECODE),
     "codec": Work("decodes", DECODE),
+    "llvmpipe-*": Work("presents", PRESENT),  # OpenGL on the CPU (Mesa)
+    "dlex-play:*": Work("helps"),
     "feeder": Work("demuxes"),
     "sound": Work("decodes sound"),
     "limits": Work("watches its limits"),
@@ -67,7 +69,7 @@ class DlexPlayAdapter:
         return [*argv, *_placement(job), *_extent(job), *extra_options(job), str(clip)]
 
     def environment(self, job: Job) -> dict[str, str]:
-        return SDL_ENVIRONMENT
+        return sdl_environment(job)
 
     def applicable(self, job: Job) -> str | None:
         return None

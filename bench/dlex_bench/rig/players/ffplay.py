@@ -11,12 +11,12 @@ from ...machine.policy import Policy
 from ...paths import require_installed
 from ...record import CpuTime, TimeOfPlaying
 from .player import (
-    SDL_ENVIRONMENT,
     extent,
     extra_options,
     log_of,
     never_played,
     one_reservation_is_too_few,
+    sdl_environment,
     unhappy_end,
 )
 from .status_line import OwnView, last_message, read_status
@@ -41,6 +41,9 @@ THREADS: Works = {
     "PulseHotplug": Work("sound"),
     "PulseMainloop": Work("sound"),  # Debian 13 (SDL 2.32)
     "av:*": Work("decodes", DECODE),
+    "llvmpipe-*": Work("presents", PRESENT),  # OpenGL on the CPU (Mesa)
+    "ffplay:*": Work("helps"),
+    "ffplay": Work("helps"),
 }
 # Debian 12 (FFmpeg 5.1): libavcodec's threads inherit the name of the thread that starts them, which demuxes.
 SEVERAL_DECODING: Works = {**THREADS, "read_thread": Work("demuxes or decodes", DECODE)}
@@ -68,7 +71,7 @@ class FfplayAdapter:
         return [*argv, *_extent(job), *extra_options(job), str(clip)]
 
     def environment(self, job: Job) -> dict[str, str]:
-        return SDL_ENVIRONMENT
+        return sdl_environment(job)
 
     def applicable(self, job: Job) -> str | None:
         policy = Policy.parse(job.sched)

@@ -42,6 +42,9 @@ THREADS: Works = {
     "opener": Work("opens the file"),
     "worker": Work("helps", PRESENT),  # may convert pictures
     "lua/*": Work("scripts"),
+    # OpenGL on the CPU (Mesa): the first ones draw.
+    "llvmpipe-*": Work("presents", PRESENT),
+    "mpv:*": Work("helps"),
     "av:*": Work("decodes", DECODE),
     # Other versions (Debian 12: mpv 0.35): the same threads under other names.
     "vdec": Work("decodes", DECODE),
@@ -75,7 +78,8 @@ class MpvAdapter:
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
-        argv = [require_installed("mpv", self.package), *UNATTENDED, *BARE, *CONVERSION, "--vo=x11", "--ao=pulse"]
+        argv = [require_installed("mpv", self.package), *UNATTENDED, *BARE, "--ao=pulse"]
+        argv += [] if params.output == "default" else [*CONVERSION, "--vo=x11"]
         argv += [f"--framedrop={params.framedrop or 'vo'}", f"--term-status-msg={MESSAGE}"]
         if params.threads != "auto":
             argv += ["--vd-lavc-threads=1", "--zimg-threads=1"]

@@ -24,6 +24,10 @@ SDL_ENVIRONMENT = {
 }
 
 
+# On a screen with OpenGL they choose by themselves how they draw, as on their user's screen.
+SDL_BY_ITSELF = {name: SDL_ENVIRONMENT[name] for name in ("SDL_VIDEODRIVER", "SDL_AUDIODRIVER")}
+
+
 class Adapter(Protocol):
     @property
     def name(self) -> str: ...
@@ -80,6 +84,10 @@ class Adapter(Protocol):
 
     def time_of_playing(self, out: Path) -> TimeOfPlaying | None:
         """Returns when playing began and ended, as the player reports it; None if it does not report it."""
+
+
+def sdl_environment(job: Job) -> dict[str, str]:
+    return SDL_BY_ITSELF if job.gl else SDL_ENVIRONMENT
 
 
 def extra_options(job: Job) -> list[str]:

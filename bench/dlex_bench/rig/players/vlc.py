@@ -17,7 +17,7 @@ from ...record import CpuTime, TimeOfPlaying
 from ..guest import guest
 from .player import extent, extra_options, log_of, never_played, one_reservation_is_too_few, unhappy_end
 from .status_line import OwnView, last_message
-from .threads import BOTH, DECODE, Work, Works
+from .threads import BOTH, DECODE, PRESENT, Work, Works
 
 if TYPE_CHECKING:
     from ...agenda.job import Job
@@ -26,7 +26,7 @@ WITH_CLIP = ["sh", "-c", 'exec "$@" <"$0"']
 CLIP = "fd://0"
 UNATTENDED = ["--ignore-config", "--intf=dummy", "--no-dbus", "--no-lua", "--no-auto-preparse", "--play-and-exit"]
 BARE = ["--no-video-title-show", "--no-osd", "--no-spu", "--no-video-deco", "--video-x=0", "--video-y=0"]
-DEVICES = ["--vout=xcb_x11", "--no-disable-screensaver", "--aout=pulse", "--avcodec-hw=none"]
+DEVICES = ["--no-disable-screensaver", "--aout=pulse", "--avcodec-hw=none"]
 MESSAGES = ["--no-color", "--verbose=1"]  # errors and warnings
 # VLC reports each picture that its output or its decoder drops because it is late. It does not report the pictures that
 # libavcodec skips at its request, which it does before it drops whole pictures.
@@ -43,6 +43,8 @@ THREADS: Works = {
     "vlc": Work("demuxes, decodes or presents", BOTH),
     "threaded-ml": Work("sound"),
     "av:*": Work("decodes", DECODE),
+    "llvmpipe-*": Work("presents", PRESENT),  # OpenGL on the CPU (Mesa)
+    "vlc:*": Work("helps"),
 }
 
 
@@ -61,8 +63,9 @@ class VlcAdapter:
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params, user = job.player_params, guest()
+        output = [] if job.gl else ["--vout=xcb_x11"]  # with OpenGL, what VLC takes by itself
         argv = [*WITH_CLIP, str(clip), *(user.prefix if user else [])]
-        argv += [require_installed("vlc", self.package), *UNATTENDED, *BARE, *DEVICES, *MESSAGES]
+        argv += [require_installed("vlc", self.package), *UNATTENDED, *BARE, *output, *DEVICES, *MESSAGES]
         drops = params.framedrop is not False
         argv += [f"--{'' if drops else 'no-'}{option}" for option in ("drop-late-frames", "skip-frames")]
         if params.threads != "auto":
