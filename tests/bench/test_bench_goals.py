@@ -12,6 +12,7 @@ with_packages("numpy, scipy, pydantic, yaml, rich")
 
 
 from dlex_bench.analysis import front, goals, results_frame
+from dlex_bench.analysis.front_outcome import front_outcome
 from made_up import point, repeated, result, settings_of
 
 FREEZE = "longest freeze at most the best peer's and 0.5 s"
@@ -337,7 +338,7 @@ class Goals(unittest.TestCase):
         # Each single policy reaches the front in few resamples, but some policy reaches it in many of them.
         found = front.Goal("cbs", {"a": point(), "mpv_vo": point()}, "a", None, 0.08, 0.3, {"a": {"mpv_vo": ["dropped"]}},
                            [], [], [])
-        told = goals._front_outcome("cbs", {}, found, [])
+        told = front_outcome("cbs", {}, found, [])
         self.assertEqual(told.word, "not certain")
         self.assertIn("in 8% of the resamples, at least one of our policies in 30%", told.sentence)
 

@@ -28,6 +28,11 @@ AXIS_NAMES = {
 AXES = tuple(AXIS_NAMES)
 SKEW_MARGIN_MS = 1.0
 DROPS_MARGIN = 0.005  # of the pictures
+FREEZE = "longest_freeze_ms"
+FREEZE_MARGIN_MS = 500.0
+# On the whole machine, the longest freeze is a figure of the points, too.
+WITH_FREEZE = (*AXES, FREEZE)
+ALL_AXIS_NAMES = {**AXIS_NAMES, FREEZE: "longest freeze"}
 # Short names, for tables that name several figures in one cell.
 AXIS_WORDS = {"skew_ms_sd": "s.d.", "skew_ms_abs_mean": "mean", "rmse_q16_sum": "RMSE", "dropped": "drops"}
 RESAMPLES = 2000
@@ -93,6 +98,7 @@ def margins_between(ours: Sequence[Row], peer: Sequence[Row]) -> Point:
         "skew_ms_abs_mean": SKEW_MARGIN_MS,
         "rmse_q16_sum": pictures * (_repeat(peer) or _repeat(ours)),
         "dropped": pictures,
+        FREEZE: FREEZE_MARGIN_MS,
     }
 
 
@@ -107,28 +113,29 @@ def no_worse(a: Point, b: Point, margins: Point) -> bool:
 
 
 def worse_axes(a: Point, b: Point, margins: Point) -> list[str]:
-    return [axis for axis in AXES if a[axis] > b[axis] + margins[axis]]
+    """Returns the figures of `a` that are worse by more than the margins."""
+    return [axis for axis in a if a[axis] > b[axis] + margins[axis]]
 
 
 def dominates(a: Point, b: Point, margins: Point) -> bool:
     return no_worse(a, b, margins) and bool(worse_axes(b, a, margins))
 
 
-def point(runs: Sequence[Row]) -> Point | None:
+def point(runs: Sequence[Row], axes: Sequence[str] = AXES) -> Point | None:
     """Returns the medians over the repetitions, or None if no run knows every figure."""
-    found = list(_complete(runs).values())
-    return dict(zip(AXES, np.median(found, axis=0).tolist(), strict=True)) if found else None
+    found = list(_complete(runs, axes).values())
+    return dict(zip(axes, np.median(found, axis=0).tolist(), strict=True)) if found else None
 
 
-def goal(section: str, runs: Runs) -> Goal | None:
-    """Compares our policies with the peers in one section. Returns None if one of the two groups is empty."""
-    points = {name: found for name, of_one in runs.items() if (found := point(of_one))}
+def goal(section: str, runs: Runs, axes: Sequence[str] = AXES) -> Goal | None:
+    """Compares our policies with the peers in one section by these figures. Returns None if one of the two groups is empty."""
+    points = {name: found for name, of_one in runs.items() if (found := point(of_one, axes))}
     ours = [name for name in points if runs[name][0].player == OURS]
     peers = [name for name in points if name not in ours]
     if not ours or not peers:
         return None
     margins = {(name, peer): margins_between(runs[name], runs[peer]) for name in ours for peer in peers}
-    reached = _reached({name: _complete(runs[name]) for name in points}, margins)
+    reached = _reached({name: _complete(runs[name], axes) for name in points}, margins, axes)
     shares = {name: float(np.mean(flags)) for name, flags in reached.items()}
     # On a tie, take the policy that is worse than the fewest peers.
     worse: dict[str, dict[str, list[str]]] = {name: {} for name in ours}
@@ -152,17 +159,19 @@ def goal(section: str, runs: Runs) -> Goal | None:
     )
 
 
-def _complete(runs: Sequence[Row]) -> Complete:
-    """Returns the repetitions for which all four figures are known."""
+def _complete(runs: Sequence[Row], axes: Sequence[str]) -> Complete:
+    """Returns the repetitions for which all figures are known."""
     found: Complete = {}
     for run in runs:
-        figures = [value for axis in AXES if (value := run.value(axis)) is not None]
-        if len(figures) == len(AXES):
+        figures = [value for axis in axes if (value := run.value(axis)) is not None]
+        if len(figures) == len(axes):
             found[run.machine, run.repetition] = figures
     return found
 
 
-def _reached(tables: Mapping[str, Complete], margins: Mapping[tuple[str, str], Point]) -> dict[str, Flags]:
+def _reached(
+    tables: Mapping[str, Complete], margins: Mapping[tuple[str, str], Point], axes: Sequence[str]
+) -> dict[str, Flags]:
     """Returns, for each of our policies, in which resamples it is no worse than every peer.
 
     `margins` has a pair for each of our policies and each peer. The result is empty if too few repetitions are common to
@@ -178,6 +187,6 @@ def _reached(tables: Mapping[str, Complete], margins: Mapping[tuple[str, str], P
     }
     reached: dict[str, Flags] = {name: np.full(RESAMPLES, True) for name, _peer in margins}
     for (name, peer), margin in margins.items():
-        most = medians[peer] + np.array([margin[axis] for axis in AXES])
+        most = medians[peer] + np.array([margin[axis] for axis in axes])
         reached[name] &= np.all(medians[name] <= most, axis=1)
     return reached

@@ -14,26 +14,22 @@ from statistics import median
 from ..agenda.jobs import OURS
 from ..paper import DROPPED, RMSE_Q16_SUM, reduction
 from .claims import goal_at_most, with_interval
-from .front import AXES, AXIS_NAMES, Goal, goal
+from .front import AXES, FREEZE_MARGIN_MS, Goal, goal
+from .front_outcome import NOTHING_DROPPED, front_outcome
 from .gain import gain_outcomes
 from .misses import misses_outcome, rtapp_is_reserved
-from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
+from .outcome import MET, MISSED, UNMEASURED, Outcome
 from .results_frame import Row, Settings, control_of, is_control, of_section, paired_values, values
-from .statistics import ENOUGH, Comparison, compare
+from .statistics import Comparison, compare
 from .tuned import is_tuned, tuned_outcomes
+from .whole_machine_goals import is_free, over_all_cells, whole_machine_outcomes
 
 # Our policies are compared with these: the paper's baseline, and this player without its deadlines. The latter ensures
 # that the mere efficiency of the player is not credited to a policy.
-NOTHING_DROPPED = "dlex_none"
 REFERENCES = ("mplayer_framedrop", NOTHING_DROPPED, "dlex_heuristic")
 # An agenda that tries a change of the default has the default under this name.
 ALL_REFERENCES = (*REFERENCES, "dlex_default")
-# Shares of the resamples in which a policy is no worse than every peer. From CERTAIN upwards, the policy is no worse.
-# Up to UNLIKELY, none of our policies is. Between the two, the next batch may well give another answer.
-CERTAIN = 0.9
-UNLIKELY = 0.1
 PEER_RATIO = 1.0
-FREEZE_MARGIN_MS = 500.0
 # Policies that limit the CPU time of a player.
 BUDGETS = ("deadline", "quota")
 
@@ -91,7 +87,7 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
         both = ours and any(it.player != OURS for it in tried)
         kind = _load_kind(tried[0]) if ours else None
         if both and _is_short(tried[0]):
-            found.append(_front_outcome(section, runs, standing(settings, section), failed))
+            found.append(front_outcome(section, runs, standing(settings, section), failed))
             found.append(_freeze_outcome(section, runs, standing(settings, section)))
         if kind == "none" and ours and _is_short(tried[0]):
             found += gain_outcomes(section, runs)
@@ -99,9 +95,11 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
             found.append(misses_outcome(section, runs, control_of(settings, section), failed))
         if runs and is_tuned(tried[0]):
             found += tuned_outcomes(settings, section)
-        if kind == "none" and both and not _is_short(tried[0]):
+        if both and is_free(tried[0]):
+            found += whole_machine_outcomes(section, runs, failed)
+        elif kind == "none" and both and not _is_short(tried[0]):
             found.append(_efficiency_outcome(section, runs))
-    return found
+    return [*found, *over_all_cells(settings, sections)]
 
 
 def outcomes_without_peers(settings: Settings, sections: Sequence[str]) -> list[Outcome]:
@@ -119,36 +117,6 @@ def outcomes_without_peers(settings: Settings, sections: Sequence[str]) -> list[
     return found
 
 
-def _front_outcome(
-    section: str, runs: Mapping[str, Sequence[Row]], found: Goal | None, failed: Sequence[Row]
-) -> Outcome:
-    name = "no worse than every peer in all four figures"
-    if found is None:
-        return Outcome(name, section, UNMEASURED, "at least one of our policies and one peer are needed")
-    certain = _share(found)
-    beaten = f"our policies dominate {len(found.dominated_peers)} of {len(found.peers)} peer settings"
-    if found.winner:
-        merit = " (because of the player's efficiency: it drops nothing)" if found.winner == NOTHING_DROPPED else ""
-        sentence = f"{found.winner} is{merit}, {certain}; {beaten}"
-        if missing := _peers_without_figures(section, runs, found, failed):
-            return Outcome(name, section, UNMEASURED, f"{sentence}, but there are no figures of {', '.join(missing)}")
-        return Outcome(name, section, MET if (found.holds_in or 0) >= CERTAIN else UNCERTAIN, sentence)
-    if found.best is None:
-        return Outcome(name, section, UNMEASURED, "none of our policies was measured")
-    worse = found.worse_in[found.best]
-    named = {peer: ", ".join(AXIS_NAMES[axis] for axis in axes) for peer, axes in list(worse.items())[:3]}
-    where = "; ".join(f"{axes} than {peer}" for peer, axes in named.items())
-    more = f" and {len(worse) - 3} more" if len(worse) > 3 else ""
-    free = ", ".join(found.undominated) or "none"
-    return Outcome(
-        name,
-        section,
-        MISSED if found.some_holds_in is not None and found.some_holds_in <= UNLIKELY else UNCERTAIN,
-        f"the nearest is {found.best} ({certain}): worse in {where}{more}. {beaten[0].upper()}{beaten[1:]}; "
-        f"dominated by no peer: {free}",
-    )
-
-
 def _freeze_outcome(section: str, runs: Mapping[str, Sequence[Row]], found: Goal | None) -> Outcome:
     """Judges the longest time without a new picture, of the policy that was compared with the peers."""
     name = f"longest freeze at most the best peer's and {FREEZE_MARGIN_MS / 1e3:g} s"
@@ -160,26 +128,6 @@ def _freeze_outcome(section: str, runs: Mapping[str, Sequence[Row]], found: Goal
     text = f"{found.best} {medians[found.best]:.0f} ms, {least} {peers[least]:.0f} ms, medians"
     word = MET if medians[found.best] <= peers[least] + FREEZE_MARGIN_MS else MISSED
     return Outcome(name, section, word, text)
-
-
-def _share(found: Goal) -> str:
-    """Words the share of the best policy, and the share of all our policies together where that differs."""
-    if found.holds_in is None or found.some_holds_in is None:
-        return f"fewer than {ENOUGH} repetitions are common to all: too few for resamples"
-    best, some = f"{found.holds_in:.0%}", f"{found.some_holds_in:.0%}"
-    return f"in {best} of the resamples" + (f", at least one of our policies in {some}" if some != best else "")
-
-
-def _peers_without_figures(
-    section: str, runs: Mapping[str, Sequence[Row]], found: Goal, failed: Sequence[Row]
-) -> list[str]:
-    """Returns the peers whose runs all failed or reported no A-V.
-
-    A skipped peer is not among them: it cannot be put under the section's policy.
-    """
-    silent = [name for name in found.unmeasured if runs[name][0].player != OURS]
-    lost = [it.workload for it in failed if it.section == section and it.player != OURS and it.workload not in runs]
-    return list(dict.fromkeys([*silent, *lost]))
 
 
 def _efficiency_outcome(section: str, runs: Mapping[str, Sequence[Row]]) -> Outcome:
