@@ -211,7 +211,7 @@ struct threads_place options_threads_place(const struct options *options)
     return (struct threads_place){
         .is_serial = options->queue.kind == QUEUE_NONE,
         .has_reservation = placement_is_reservation(&options->placement),
-        .has_priority = placement_has_priority(&options->placement),
+        .is_placed = options->placement.cpu >= 0 || placement_has_priority(&options->placement),
     };
 }
 

@@ -52,7 +52,7 @@ static int one_more(const struct threads_place *place)
 /* Returns whether nothing but other programs limits what the threads get. */
 static bool is_ordinary(const struct threads_place *place)
 {
-    return !place->is_serial && !place->has_reservation && !place->has_priority && place->quota_cpus >= place->cpus;
+    return !place->is_serial && !place->has_reservation && !place->is_placed && place->quota_cpus >= place->cpus;
 }
 
 int threads_wish_count(const struct threads_wish *wish, const struct threads_place *place)
@@ -63,7 +63,7 @@ int threads_wish_count(const struct threads_wish *wish, const struct threads_pla
         return 1;
     if (place->quota_cpus < place->cpus)
         return at_most_max(ceil(place->quota_cpus));
-    return place->has_priority ? one_more(place) : at_most_max(2.0 * place->cpus + 3);
+    return place->is_placed ? one_more(place) : at_most_max(2.0 * place->cpus + 3);
 }
 
 int threads_wish_fit(const struct threads_wish *wish, const struct threads_place *place, int64_t pictures)

@@ -25,7 +25,7 @@ const char *threads_wish_text(const struct threads_wish *wish, char text[THREADS
 struct threads_place {
     bool is_serial;       /* --queue=0: one thread decodes and presents */
     bool has_reservation; /* --sched=deadline */
-    bool has_priority;    /* --sched=fifo or rr */
+    bool is_placed;       /* --cpu, or --sched=fifo or rr */
     int cpus;             /* on which they may run, >= 1 */
     double quota_cpus;    /* how many of them a control group allows to use, e.g. 1.5; INFINITY: all */
 };
@@ -41,7 +41,7 @@ const char *threads_wish_refusal(const struct threads_wish *wish, const struct t
  * - --queue=0, or a reservation: 1.
  * - A quota that is less than the CPUs: as many CPUs as the quota allows, rounded up. More threads only use up the quota sooner, and
  *   the presenting thread waits with them.
- * - fifo or rr: n + 1, but 1 on one CPU. The thread that has the picture before a reference often waits for it.
+ * - fifo or rr, or a CPU that the user names: n + 1, but 1 on one CPU. The thread that has the picture before a reference often waits for it.
  * - Otherwise 2 n + 3. A fair scheduler divides the CPUs by threads, and two ask other programs for less than seven. How much CPU time the film
  *   takes is the same with all numbers. An odd number: frame threads take pictures in turn, so with an even one all references of a
  *   film whose B pictures alternate with them come to half of the threads. (Measured: docs/whole-machine.md.)

@@ -71,10 +71,10 @@ START_TEST(auto_asks_for_a_fair_share_beside_other_programs)
 }
 END_TEST
 
-START_TEST(auto_is_one_more_than_the_cpus_with_a_priority)
+START_TEST(auto_is_one_more_than_the_cpus_where_threads_are_placed)
 {
     const struct threads_wish wish = parsed("auto");
-    struct threads_place place = {.cpus = 1, .quota_cpus = INFINITY, .has_priority = true};
+    struct threads_place place = {.cpus = 1, .quota_cpus = INFINITY, .is_placed = true};
     ck_assert_int_eq(threads_wish_count(&wish, &place), 1);
     place.cpus = 4;
     ck_assert_int_eq(threads_wish_count(&wish, &place), 5);
@@ -145,7 +145,7 @@ int main(void)
         text_of_a_wish_means_the_same_wish,
         number_is_taken_as_it_is,
         auto_asks_for_a_fair_share_beside_other_programs,
-        auto_is_one_more_than_the_cpus_with_a_priority,
+        auto_is_one_more_than_the_cpus_where_threads_are_placed,
         large_pictures_leave_the_queue_room,
         quota_counts_rounded_up,
         auto_is_one_without_a_queue_and_under_a_reservation,
