@@ -18,7 +18,7 @@ from unittest import mock
 
 from outside import Folder, children_of, state_of, wait_until, with_packages
 
-with_packages("pydantic, yaml")
+with_packages("numpy, scipy, pydantic, rich, yaml")
 
 from dlex_bench.agenda.job import JobLoad
 from dlex_bench.agenda.jobs import expand
