@@ -389,7 +389,12 @@ class Ours(unittest.TestCase):
         self.assertGreaterEqual(len(found), 1)
         for path in found:
             with self.subTest(path.name):
-                jobs = expand(read_agenda(path))
+                try:
+                    jobs = expand(read_agenda(path))
+                except LabError as cause:
+                    if "the trailer is not here" in str(cause):
+                        self.skipTest(f"{path.name} needs the trailer (DLEX_MEDIA)")
+                    raise
                 self.assertEqual(len(set(ids(jobs))), len(jobs))
                 self.assertGreater(Expectation(AGENDAS.parents[1], []).jobs_s(jobs), 0)
 
