@@ -384,6 +384,7 @@ class Ours(unittest.TestCase):
         from dlex_bench.agenda.jobs import expand
         from dlex_bench.agenda.reader import read_agenda
         from dlex_bench.batch.expected import Expectation
+        from dlex_bench.errors import LabError
 
         found = sorted(AGENDAS.glob("*.yaml"))
         self.assertGreaterEqual(len(found), 1)
