@@ -16,6 +16,7 @@ from .errors import EXIT_SETUP, LabError
 from .paths import cache_folder, require_installed
 
 NS_PER_S = 1_000_000_000
+UNSTEADY = Fraction(1, 200)  # the mean of a few seconds differs by a picture from the true rate
 FILM_FILES = ("bbb_trailer_720p.mp4", "trailer_720p.mov")
 
 
@@ -28,6 +29,7 @@ class ClipFacts:
     frame_ns: int
     frames: int
     first_pts_ns: int
+    is_steady: bool = True  # whether all pictures last equally long, as far as the container says; else `frame_ns` is their mean
 
     @property
     def length_s(self) -> float:
@@ -83,15 +85,17 @@ def _facts(path: Path, _changed_ns: int) -> ClipFacts:
     """Returns what ffprobe reports. It reads the whole file to count the packets, so once per batch is enough."""
     program = require_installed("ffprobe", "ffmpeg")
     options = ["-v", "error", "-count_packets", "-select_streams", "v:0", "-of", "json", "-show_entries"]
-    entries = "stream=width,height,avg_frame_rate,start_time,nb_read_packets"
+    entries = "stream=width,height,avg_frame_rate,r_frame_rate,start_time,nb_read_packets"
     asked = subprocess.run([program, *options, entries, path], capture_output=True, text=True, check=False)
     try:
         stream = json.loads(asked.stdout)["streams"][0]
         start = stream.get("start_time", "0")
+        mean = Fraction(stream["avg_frame_rate"])
         return ClipFacts(
             width=int(stream["width"]),
             height=int(stream["height"]),
-            frame_ns=round(NS_PER_S / Fraction(stream["avg_frame_rate"])),
+            frame_ns=round(NS_PER_S / mean),
+            is_steady=abs(Fraction(stream.get("r_frame_rate", mean)) - mean) <= UNSTEADY * mean,
             frames=int(stream["nb_read_packets"]),
             first_pts_ns=0 if start == "N/A" else round(float(start) * NS_PER_S),
         )

@@ -363,6 +363,18 @@ class Screens(unittest.TestCase):
         self.assertEqual({job.section: job.gl for job in jobs_of(CLIP + PLAYERS + sections, reps=1)}, {"x": False, "y": True})
 
 
+class Facts(unittest.TestCase):
+    def test_pictures_of_different_lengths_are_known(self):
+        from dlex_bench import clips
+
+        for rate, steady in (("25/1", True), ("2497/100", True), ("31/1", False)):
+            stream = {"width": 640, "height": 360, "avg_frame_rate": "25/1", "r_frame_rate": rate, "nb_read_packets": "50"}
+            said = subprocess.CompletedProcess([], 0, json.dumps({"streams": [stream]}), "")
+            with mock.patch.object(clips.subprocess, "run", return_value=said):
+                found = clips._facts.__wrapped__(Path("film.mp4"), 0)
+            self.assertEqual((found.is_steady, found.frame_ns), (steady, 40_000_000), rate)
+
+
 class Ours(unittest.TestCase):
     def test_control_of_the_paper_agenda_differs_only_in_its_clip(self):
         from dlex_bench import paper

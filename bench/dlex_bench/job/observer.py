@@ -54,7 +54,7 @@ def _command(setting: Setting, stage: Stage) -> list[str | Path]:
         f"--size={facts.width}x{facts.height}",
         f"--sound={stage.sound.monitor}",
         f"--frames={setting.frames}",
-        f"--frame-ns={facts.frame_ns}",
+        f"--frame-ns={facts.frame_ns if facts.is_steady else 0}",  # 0: it is not checked
         f"--first-pts-ns={setting.first_pts_ns}",
         f"--media={setting.clip}",
         f"--out={setting.directory / SEEN}",
