@@ -8,6 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+/*
+ * What a help text or a report may have, so that all of it is written by standard_output_flush, which keeps the errno. stdio's own
+ * buffer has 4 KiB, and the help of dlex-play has more.
+ */
+enum { BUFFER_SIZE = 1 << 16 };
+
+static char buffer[BUFFER_SIZE];
 static const char *program_name;
 static int lost_status;
 static int first_error; /* errno of the first flush that failed; 0: none */
@@ -28,7 +35,7 @@ static void check_at_exit(int status, void *unused)
     (void)unused;
     if (!standard_output_flush() && !ferror(stdout))
         return;
-    /* stdio may have written by itself, when its buffer was full. Then nobody knows the errno. */
+    /* stdio has written by itself if its buffer was full. Then nobody knows the errno. */
     fprintf(stderr, "%s: cannot write to standard output%s%s\n", program_name, first_error ? ": " : "",
             first_error ? strerror(first_error) : "");
     _exit(status ? status : lost_status);
@@ -47,5 +54,6 @@ void standard_output_begin(const char *program, int status)
     program_name = program;
     lost_status = status;
     open_closed_streams();
+    setvbuf(stdout, buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof buffer);
     on_exit(check_at_exit, NULL);
 }
