@@ -49,12 +49,6 @@ static int one_more(const struct threads_place *place)
     return at_most_max(place->cpus > 1 ? place->cpus + 1 : 1);
 }
 
-/* Returns whether nothing but other programs limits what the threads get. */
-static bool is_ordinary(const struct threads_place *place)
-{
-    return !place->is_serial && !place->has_reservation && !place->is_placed && place->quota_cpus >= place->cpus;
-}
-
 int threads_wish_count(const struct threads_wish *wish, const struct threads_place *place)
 {
     if (wish->count)
@@ -70,7 +64,7 @@ int threads_wish_fit(const struct threads_wish *wish, const struct threads_place
 {
     const int count = threads_wish_count(wish, place);
     const int least = one_more(place);
-    if (wish->count || !is_ordinary(place) || count <= least)
+    if (wish->count || count <= least)
         return count;
     const int64_t fitting = pictures / 4 < count ? pictures / 4 : count;
     const int odd = (int)fitting - (fitting % 2 == 0);

@@ -338,9 +338,9 @@ class Goals(unittest.TestCase):
         # Each single policy reaches the front in few resamples, but some policy reaches it in many of them.
         found = front.Goal("cbs", {"a": point(), "mpv_vo": point()}, "a", None, 0.08, 0.3, {"a": {"mpv_vo": ["dropped"]}},
                            [], [], [])
-        told = front_outcome("cbs", {}, found, [])
-        self.assertEqual(told.word, "not certain")
-        self.assertIn("in 8% of the resamples, at least one of our policies in 30%", told.sentence)
+        outcome = front_outcome("cbs", {}, found, [])
+        self.assertEqual(outcome.word, "not certain")
+        self.assertIn("in 8% of the resamples, at least one of our policies in 30%", outcome.sentence)
 
     def test_front_is_not_met_while_a_peer_is_unknown(self):
         known = [repeated("dlex_slack", [point()] * 5), repeated("mpv_vo", [point(sd=50)] * 5)]

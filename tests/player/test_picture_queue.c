@@ -320,15 +320,22 @@ static void use_cpu(int64_t cpu_ns)
         ;
 }
 
-START_TEST(decode_goes_on_when_the_clock_stops)
+/* Returns a queue whose writer waits for the quota. */
+static struct picture_queue *queue_with_waiting_writer(pthread_t *writer)
 {
-    struct picture_queue *queue = queue_of(no_limit);
+    struct picture_queue *const queue = queue_of(no_limit);
     use_up_quota(queue);
     push(queue, 1);
-    pthread_t writer;
-    pthread_create(&writer, NULL, wait_for_quota, queue);
+    pthread_create(writer, NULL, wait_for_quota, queue);
     usleep(20000);
-    ck_assert_int_eq(pthread_tryjoin_np(writer, NULL), EBUSY);
+    ck_assert_int_eq(pthread_tryjoin_np(*writer, NULL), EBUSY);
+    return queue;
+}
+
+START_TEST(decode_goes_on_when_the_clock_stops)
+{
+    pthread_t writer;
+    struct picture_queue *queue = queue_with_waiting_writer(&writer);
     struct stage_clock clock = picture_queue_clock(queue);
     sync_stop(&clock.sync, 0);
     picture_queue_set_clock(queue, &clock);
@@ -347,13 +354,8 @@ static int64_t now_ns(void)
 /* Lets a writer wait for the quota, changes it, and expects that the writer goes on. */
 static void expect_end_of_wait(double quota)
 {
-    struct picture_queue *queue = queue_of(no_limit);
-    use_up_quota(queue);
-    push(queue, 1);
     pthread_t writer;
-    pthread_create(&writer, NULL, wait_for_quota, queue);
-    usleep(20000);
-    ck_assert_int_eq(pthread_tryjoin_np(writer, NULL), EBUSY);
+    struct picture_queue *queue = queue_with_waiting_writer(&writer);
     struct stage_clock clock = picture_queue_clock(queue);
     clock.limits.quota = quota;
     sync_observe(&clock.sync, -3 * NS_PER_S, now_ns());

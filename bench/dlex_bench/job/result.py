@@ -85,7 +85,7 @@ class Figures(Stored):
 
 
 class QuotaChange(Stored):
-    """From which time on a quota held."""
+    """A quota, and the time from which it was in force."""
 
     at_ns: Count  # CLOCK_MONOTONIC
     percent: Amount  # of one CPU
