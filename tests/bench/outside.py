@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds what the tests share that run dlex_bench's commands, or other programs, as separate processes."""
 
+import contextlib
 import glob
 import os
 import subprocess
@@ -73,3 +74,15 @@ def children_of(pid):
         if int(rest.split()[1]) == pid:
             found[int(stat.split("/")[2])] = name
     return found
+
+
+@contextlib.contextmanager
+def program(text, *, new_group=False):
+    """Runs a Python program that prints a line when it is ready."""
+    process = subprocess.Popen([sys.executable, "-uc", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=new_group)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()

@@ -20,13 +20,13 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from outside import with_packages
+from outside import program, with_packages
 
 with_packages("pydantic")
 
 from dlex_bench.errors import LabError
 from dlex_bench.job.placing import Placing
-from dlex_bench.machine import cgroups, journal, lock, thread_policy
+from dlex_bench.machine import cgroups, journal, thread_policy
 from dlex_bench.machine.domain import own_cpu, threads_of
 from dlex_bench.machine.journal import repair
 from dlex_bench.machine.lock import only_measurement
@@ -79,18 +79,6 @@ def snapshot():
                 with contextlib.suppress(OSError):
                     told[f"{controller} {name}"] = (hierarchy.root / name).read_text()
     return told
-
-
-@contextlib.contextmanager
-def program(text, *, new_group=False):
-    """Runs a Python program that prints a line when it is ready."""
-    process = subprocess.Popen([sys.executable, "-uc", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=new_group)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 HOLDER = f"""
@@ -402,64 +390,6 @@ class Quotas(unittest.TestCase):
             for quota, told in (("20000", "quota:20/40"), ("max" if v2 else "-1", "other")):
                 (group.folder / ("cpu.max" if v2 else "cpu.cfs_quota_us")).write_text(quota)
                 self.assertEqual(placing.applied(["other"]), told)
-
-
-class Locks(unittest.TestCase):
-    NUMBER = 100_000  # no CPU has this number
-
-    def setUp(self):
-        self.name = f"dlex-bench-test-{os.getpid()}"  # a separate lock, so that this test does not disturb real measurements
-        patch = mock.patch.object(lock, "NAME", self.name)
-        patch.start()
-        self.addCleanup(patch.stop)
-
-    def refusal(self, cpu):
-        with self.assertRaises(LabError) as caught, only_measurement({cpu}):
-            pass
-        return str(caught.exception)
-
-    def test_second_measurement_on_any_cpu_is_refused_and_names_the_holder(self):
-        with only_measurement({self.NUMBER}):
-            for cpu in (self.NUMBER, self.NUMBER + 1):
-                self.assertIn(f"CPU {self.NUMBER} is being measured by process {os.getpid()}", self.refusal(cpu))
-        with only_measurement({1, 2}):
-            self.assertIn("the CPUs 1,2 are being measured by", self.refusal(1))
-        with only_measurement({self.NUMBER}):
-            pass
-
-    def test_holder_is_named_after_any_number_of_requests(self):
-        with only_measurement({self.NUMBER}):
-            for _ in range(300):  # more than the backlog of a socket
-                told = self.refusal(self.NUMBER)
-        self.assertIn(f"process {os.getpid()}", told)
-
-    def test_waiting_process_gets_the_reason_once_and_the_lock_next(self):
-        said = []
-        with contextlib.ExitStack() as first, mock.patch.object(lock, "WAITING_S", 0.01):
-            first.enter_context(only_measurement({1}))
-            ending = threading.Timer(0.2, first.close)
-
-            def waiting(text):
-                said.append(text)
-                if len(said) == 1:
-                    ending.start()
-
-            with only_measurement({0}, waiting):
-                self.assertIn("CPU 0 is being measured", self.refusal(1))
-            ending.join()
-        self.assertEqual(len(said), 1)
-        self.assertIn(f"CPU 1 is being measured by process {os.getpid()}", said[0])
-
-    def test_killed_measurement_holds_nothing(self):
-        text = (f"import time\nfrom dlex_bench.machine import lock\nlock.NAME = {self.name!r}\n"
-                f"with lock.only_measurement({{{self.NUMBER}}}): print(1); time.sleep(600)")
-        with program(text) as holder:
-            holder.stdout.readline()
-            self.assertIn(f"process {holder.pid}", self.refusal(self.NUMBER))
-            holder.kill()
-            holder.wait()
-            with only_measurement({self.NUMBER}):
-                pass
 
 
 class Journals(unittest.TestCase):
