@@ -57,7 +57,7 @@ int threads_wish_count(const struct threads_wish *wish, const struct threads_pla
         return 1;
     if (place->quota_cpus < place->cpus)
         return at_most_max(ceil(place->quota_cpus));
-    return place->is_placed ? one_more(place) : at_most_max(2.0 * place->cpus + 3);
+    return place->is_placed || place->cpus == 1 ? one_more(place) : at_most_max(2.0 * place->cpus + 3);
 }
 
 int threads_wish_fit(const struct threads_wish *wish, const struct threads_place *place, int64_t pictures)

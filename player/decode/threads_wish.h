@@ -42,6 +42,7 @@ const char *threads_wish_refusal(const struct threads_wish *wish, const struct t
  * - A quota that is less than the CPUs: as many CPUs as the quota allows, rounded up. More threads only use up the quota sooner, and
  *   the presenting thread waits with them.
  * - fifo or rr, or a CPU that the user names: n + 1, but 1 on one CPU. The thread that has the picture before a reference often waits for it.
+ * - One CPU: 1. Where something stops the program for part of the time, several threads begin more pictures than they end.
  * - Otherwise 2 n + 3. A fair scheduler divides the CPUs by threads, and two ask other programs for less than seven. How much CPU time the film
  *   takes is the same with all numbers. An odd number: frame threads take pictures in turn, so with an even one all references of a
  *   film whose B pictures alternate with them come to half of the threads. (Measured: docs/whole-machine.md.)

@@ -64,7 +64,7 @@ END_TEST
 
 START_TEST(auto_asks_for_a_fair_share_beside_other_programs)
 {
-    ck_assert_int_eq(auto_with(1, INFINITY), 5);
+    ck_assert_int_eq(auto_with(1, INFINITY), 1);
     ck_assert_int_eq(auto_with(2, INFINITY), 7);
     ck_assert_int_eq(auto_with(4, INFINITY), 11);
     ck_assert_int_eq(auto_with(64, INFINITY), 16); /* as many as --threads takes */
