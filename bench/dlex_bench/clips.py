@@ -7,17 +7,22 @@ import functools
 import json
 import math
 import os
+import signal
 import subprocess
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from .errors import EXIT_SETUP, LabError
+from .errors import EXIT_SETUP, JobUnsupported, LabError
 from .paths import cache_folder, require_installed
+from .processes import child
 
 NS_PER_S = 1_000_000_000
 UNSTEADY = Fraction(1, 200)  # the mean of a few seconds differs by a picture from the true rate
 FILM_FILES = ("bbb_trailer_720p.mp4", "trailer_720p.mov")
+# media/make's exit status if this machine lacks something that the clip needs: the trailer, ffmpeg, or an encoder.
+STATUS_NOT_HERE = 3
+STDERR = 2  # the descriptor
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class ClipFacts:
     frames: int
     first_pts_ns: int
     is_steady: bool = True  # whether all pictures last equally long, as far as the container says; else `frame_ns` is their mean
+    codec: str = ""  # of the pictures, by its name in FFmpeg
 
     @property
     def length_s(self) -> float:
@@ -61,15 +67,31 @@ def film_is_here() -> bool:
 @functools.cache
 def why_not_makeable(root: Path, recipe: str) -> str | None:
     """Returns why the clip cannot be made here, because the real trailer is missing; None: it can be made."""
-    asked = subprocess.run([root / "media/make", "--check", recipe], capture_output=True, text=True, check=False)
-    return asked.stderr.strip().removeprefix("media/make: ") if asked.returncode else None
+    return _complaint(root, "--check", recipe)
+
+
+def _complaint(root: Path, *arguments: str) -> str | None:
+    """Returns the last sentence that media/make says; None: it ends with success."""
+    asked = subprocess.run([root / "media/make", *arguments], capture_output=True, text=True, check=False)
+    words = asked.stderr.strip().splitlines() or ["it gives no reason"]
+    return words[-1].removeprefix("media/make: ") if asked.returncode else None
 
 
 def make_clip(root: Path, recipe: str) -> Path:
-    made = subprocess.run([root / "media/make", recipe], stdout=subprocess.PIPE, text=True, check=False)
-    if made.returncode != 0:
+    """Returns the path of the clip, which is made if it is not there yet. media/make shows its progress meanwhile.
+
+    Raises JobUnsupported if this machine lacks something that the clip needs, and LabError for other reasons.
+    """
+    # Asked to end, media/make ends its encoder and removes what is half made.
+    argv: list[str | Path] = [root / "media/make", recipe]
+    with child(argv, cpus=None, stdout=subprocess.PIPE, stderr=STDERR, orphaned=signal.SIGTERM) as maker:
+        said, _ = maker.communicate()
+    if maker.returncode == STATUS_NOT_HERE:
+        reason = _complaint(root, recipe) or "now it can; run the job again"
+        raise JobUnsupported(f"the clip {recipe} cannot be made here: {reason}", EXIT_SETUP)
+    if maker.returncode != 0:
         raise LabError(f"the clip {recipe} could not be made; run `media/make {recipe}`", EXIT_SETUP)
-    return Path(made.stdout.strip())
+    return Path(os.fsdecode(said.strip()))
 
 
 def clip_facts(path: Path) -> ClipFacts:
@@ -85,7 +107,7 @@ def _facts(path: Path, _changed_ns: int) -> ClipFacts:
     """Returns what ffprobe reports. It reads the whole file to count the packets, so once per batch is enough."""
     program = require_installed("ffprobe", "ffmpeg")
     options = ["-v", "error", "-count_packets", "-select_streams", "v:0", "-of", "json", "-show_entries"]
-    entries = "stream=width,height,avg_frame_rate,r_frame_rate,start_time,nb_read_packets"
+    entries = "stream=codec_name,width,height,avg_frame_rate,r_frame_rate,start_time,nb_read_packets"
     asked = subprocess.run([program, *options, entries, path], capture_output=True, text=True, check=False)
     try:
         stream = json.loads(asked.stdout)["streams"][0]
@@ -98,6 +120,7 @@ def _facts(path: Path, _changed_ns: int) -> ClipFacts:
             is_steady=abs(Fraction(stream.get("r_frame_rate", mean)) - mean) <= UNSTEADY * mean,
             frames=int(stream["nb_read_packets"]),
             first_pts_ns=0 if start == "N/A" else round(float(start) * NS_PER_S),
+            codec=stream.get("codec_name", ""),
         )
     except (ValueError, KeyError, IndexError, ZeroDivisionError) as cause:
         words = (asked.stderr.strip().splitlines() or ["it has no video stream"])[-1]

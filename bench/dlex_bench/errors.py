@@ -27,7 +27,11 @@ class LabError(Exception):
         self.code = code
 
 
-class NotInstalled(LabError):
+class JobUnsupported(LabError):
+    """A job cannot be done on this machine or by this player, and repeating it will not help. It is skipped; others go on."""
+
+
+class NotInstalled(JobUnsupported):
     """A program, or a part of one, is not installed; `package` is the Debian package that has it."""
 
     def __init__(self, what: str, package: str) -> None:

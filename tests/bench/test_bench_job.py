@@ -20,7 +20,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from outside import SKIPPED, Folder, children_of, with_packages
+from outside import SKIPPED, Folder, children_of, state_of, with_packages
 
 with_packages("pydantic, yaml, rich")
 
@@ -382,12 +382,79 @@ class Failures(Place):
                 self.assertEqual(result["status"], "skipped")
                 self.assertRegex(result["reason"], f"is not installed; install it with `apt install {package}`$")
 
+    def skipped(self, *gone, **changes):
+        """Returns why a job is skipped where these programs are not installed."""
+        which = shutil.which
+        with mock.patch.object(shutil, "which", lambda name: None if name in gone else which(name)):
+            result = self.execute(**changes)
+        self.assertEqual((result["status"], result["figures"]), ("skipped", None), result["reason"])
+        self.expect_nothing_left()
+        return result["reason"]
+
+    def test_load_whose_program_is_not_installed_is_skipped_with_its_package(self):
+        loads = {"stress": ({"kind": "stress", "cpu": 1, "vm": 0}, "stress"), "rt-app": ({"kind": "rtapp"}, "rt-app"),
+                 "gcc": ({"kind": "build"}, "gcc"), "ninja": ({"kind": "build"}, "ninja-build"),
+                 "chromium": ({"kind": "browser"}, "chromium")}
+        for program, (load, package) in loads.items():
+            with self.subTest(program):
+                sentence = f"the load {load['kind']} is not possible: {program} is not installed; install it with "
+                self.assertEqual(self.skipped(program, load=load), f"{sentence}`apt install {package}`")
+        if shutil.which("rt-app"):
+            load = {"kind": "rtapp", "stress": 4}
+            self.assertIn("the load rtapp is not possible: stress is not", self.skipped("stress", load=load))
+
+    def test_screen_that_is_not_installed_is_skipped_with_its_package(self):
+        self.assertEqual(self.skipped("Xvfb", observe="both"), "Xvfb is not installed; install it with `apt install xvfb`")
+
+    def test_clip_whose_encoder_is_missing_is_skipped(self):
+        program = self.folder / "bin/ffmpeg"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/bash\nexec {shutil.which("ffmpeg")} "${{@/#mpeg4/nosuchencoder}}"\n')
+        program.chmod(0o755)
+        places = {"PATH": f"{program.parent}:{os.environ['PATH']}", "DLEX_CACHE": str(self.folder / "cache")}
+        with mock.patch.dict(os.environ, places):
+            reason = self.skipped(clip={"recipe": "mpeg4_small"})
+        self.assertRegex(reason, "^the clip mpeg4_small cannot be made here: ffmpeg version .* has no encoder nosuchencoder; ")
+
     def test_policies_that_are_not_allowed_are_skipped_with_advice(self):
         with mock.patch.object(settings, "allowed_kinds", lambda: {"other"}):
-            result = self.execute(sched="fifo:5")
-        self.assertEqual(result["status"], "skipped")
-        self.assertIn("no permission for fifo here", result["reason"])
-        self.assertIn("limits.conf", result["reason"])
+            reason = self.skipped(sched="fifo:5")
+            both = self.skipped(sched="fifo:5", load={"kind": "quota", "percent": (50,)})
+        self.assertIn("no permission for fifo and quota here", both)
+        self.assertIn("no permission for fifo here", reason)
+        self.assertIn("limits.conf", reason)
+
+    def test_priorities_that_are_not_allowed_are_skipped(self):
+        kinds = {"other", "fifo", "nice"}
+        with mock.patch.multiple(settings, allowed_kinds=lambda: kinds, is_granted=lambda it: 0 < it.priority < 5):
+            for changes, missing in (({"sched": "fifo:9"}, "fifo:9"), ({"sched": "nice:-11"}, "nice:-11"),
+                                     ({"load": {"kind": "audio"}}, "fifo:5")):
+                self.assertIn(f"no permission for {missing} here", self.skipped(**changes))
+
+    def test_signal_ends_the_encoder_of_a_clip_and_leaves_nothing_half_made(self):
+        encoder = self.folder / "encoder"
+        program = self.folder / "bin/ffmpeg"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\n[ "$1" = -version ] && exec {shutil.which("ffmpeg")} -version\n'
+                           f'for last; do :; done; touch "$last"; echo $$ >{encoder}.part\n'
+                           f'mv {encoder}.part {encoder}; exec sleep 60\n')
+        program.chmod(0o755)
+
+        def strike():
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+            while not encoder.exists():
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        striker = threading.Thread(target=strike)
+        striker.start()
+        places = {"PATH": f"{program.parent}:{os.environ['PATH']}", "DLEX_CACHE": str(self.folder / "cache")}
+        with mock.patch.dict(os.environ, places), self.assertRaises(Interrupted), signals_as_exceptions():
+            self.execute(clip={"recipe": "mpeg4_small"})
+        striker.join()
+        self.expect_nothing_left()
+        self.assertEqual(state_of(int(encoder.read_text())), "X")
+        self.assertEqual([it.name for it in (self.folder / "cache/clips").glob("*mpeg4_small*")], ["mpeg4_small.lock"])
 
     def test_signal_ends_the_job_and_all_its_processes(self):
         def strike():

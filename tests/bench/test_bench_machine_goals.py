@@ -5,13 +5,17 @@ Not covered: a real comparison; the resamples themselves (test_bench_goals).
 """
 
 import unittest
+from pathlib import Path
 
 from outside import with_packages
 
 with_packages("numpy, scipy, pydantic, yaml, rich")
 
 from dlex_bench.analysis import goals
-from made_up import changed, point, repeated, settings_of
+from dlex_bench.analysis.results_frame import rows
+from dlex_bench.report.gather import Batch
+from dlex_bench.report.meaning import meaning_of
+from made_up import changed, point, repeated, result, settings_of
 
 FIVE = "no worse than every peer in all five figures"
 STARVING = "at most a third of the best peer's drops and a fifth of its RMSE"
@@ -62,6 +66,16 @@ class NamedCells(unittest.TestCase):
     def test_starving_peer_with_few_runs_is_not_certain(self):
         peer = cell("mpv", dropped=30, rmse=1000, fraction=0.1, runs=2)
         self.assertEqual(self.word(STARVING, cell("dlex", dropped=1, rmse=1, runs=2), peer), "not certain")
+
+
+    def test_goal_is_not_met_while_a_peer_is_missing_on_the_machine(self):
+        runs = [*cell("dlex"), *cell("mpv")]
+        missing = result("playbin", section="stress8-trailer", status="skipped", sched="free")
+        for more, word in (([], "met"), ([missing], "not measured")):
+            batch = Batch(Path(), rows([*runs, *more]))
+            found = {it.name: it for it in meaning_of(batch).outcomes}[FIVE]
+            self.assertEqual(found.word, word)
+        self.assertIn("there are no figures of playbin", found.sentence)
 
 
 class OtherPrograms(unittest.TestCase):

@@ -306,6 +306,20 @@ class Faults(OnStage):
         ):
             adapter_of(job).prepare(job, CLIP)
 
+    @unittest.skipUnless(INSTALLED["playbin"], "gst-play-1.0 is not installed")
+    def test_missing_decoder_of_playbin_is_named_with_its_package(self):
+        from dlex_bench.errors import NotInstalled
+        from dlex_bench.rig.players import playbin
+
+        job = jobs()["playbin"]
+        with mock.patch.dict(playbin.DECODERS, {"h264": (("nosuchdec", "fakesink"), "gstreamer1.0-nosuch")}):
+            adapter_of(job).prepare(job, CLIP)  # one of them is enough
+        sentence = "^playbin's nosuchdec, which decodes h264, is not installed; install it with `apt install gstreamer1.0-nosuch`$"
+        with mock.patch.dict(playbin.DECODERS, {"h264": (("nosuchdec",), "gstreamer1.0-nosuch")}), self.assertRaisesRegex(
+            NotInstalled, sentence
+        ):
+            adapter_of(job).prepare(job, CLIP)
+
     @unittest.skipUnless(INSTALLED["vlc"], "vlc is not installed")
     def test_file_that_vlc_cannot_read_is_reported_in_one_sentence(self):
         # VLC ends with status 0 all the same.

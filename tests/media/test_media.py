@@ -147,6 +147,16 @@ class Refusing(Case):
         (self.dir / "file").write_text("")
         self.expect_refusal(self.make(CHEAP, cache="file"), 2, "DLEX_CACHE")
 
+    def test_encoder_that_ffmpeg_lacks_is_reported(self):
+        self.clip()
+        program = self.dir / "ffmpeg"
+        program.write_text(f'#!/bin/bash\nexec {shutil.which("ffmpeg")} "${{@/#mpeg4/nosuchencoder}}"\n')
+        program.chmod(0o755)
+        made = self.make(CHEAP, cache="fresh", PATH=f"{self.dir}:{os.environ['PATH']}")
+        self.assertEqual((made.returncode, made.stdout), (3, ""), made.stderr)
+        sentence = r"media/make: ffmpeg version \S+ has no encoder nosuchencoder; use an ffmpeg that has it, such as Debian's"
+        self.assertRegex(made.stderr.splitlines()[-1], f"^{sentence}$")
+
     def test_missing_ffmpeg_program_is_reported(self):
         self.expect_refusal(
             self.make(CHEAP, PATH=str(self.dir)), 3, "install Debian's package ffmpeg"

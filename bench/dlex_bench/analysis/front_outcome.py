@@ -62,7 +62,8 @@ def _peers_without_figures(
 ) -> list[str]:
     """Returns the peers whose runs all failed or reported no A-V.
 
-    A skipped peer is not among them: it cannot be put under the section's policy.
+    A peer that was skipped under a policy is not among them: it cannot be put under that. Under `free`, every player can be played,
+    so a skipped peer is one that is missing; `failed` has it.
     """
     silent = [name for name in found.unmeasured if runs[name][0].player != OURS]
     lost = [it.workload for it in failed if it.section == section and it.player != OURS and it.workload not in runs]

@@ -16,7 +16,7 @@ from ..agenda.jobs import Extent, expand, select
 from ..agenda.model import Agenda
 from ..agenda.reader import read_agenda
 from ..errors import EXIT_SETUP, LabError
-from ..job.result import FAILED, JobResult
+from ..job.result import JobResult
 from ..progress import spoken_time, tell
 from .expected import Expectation
 from .results import Store, on_machine, planned_id
@@ -66,7 +66,7 @@ def show_plan(console: Console, root: Path, plan: Plan, store: Store) -> None:
 def _state(result: JobResult | None, seconds: float) -> str:
     if result is None:
         return f"{seconds:.0f} s"
-    reason = f": {result.reason}" if result.status == FAILED else ""
+    reason = f": {result.reason}" if result.reason else ""
     return f"{result.status}{reason}"
 
 

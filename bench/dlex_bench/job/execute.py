@@ -18,7 +18,7 @@ from typing import Literal
 
 from ..agenda.job import Job
 from ..disk_space import no_space_left
-from ..errors import LabError
+from ..errors import JobUnsupported, LabError
 from ..machine.domain import Domain, own_cpu
 from ..machine.policy import Policy
 from ..machine.steal import steal_between
@@ -36,7 +36,7 @@ from .loops import loops_of, verified
 from .observer import SEEN, observing
 from .playing import Played, play
 from .result import DONE, FAILED, OWN, SKIPPED, VERSION, AppliedPolicy, Figures, JobResult, LoadReport, WholeMachine
-from .setting import JobUnsupported, Setting, setting_of
+from .setting import Setting, setting_of
 from .whole_machine import Account, whole_machine
 
 QOE = "qoe/dlex-qoe"

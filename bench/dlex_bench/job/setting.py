@@ -9,10 +9,10 @@ from pathlib import Path
 from ..agenda.job import INSIDE, Job, rtapp_sched
 from ..checksum import checksum
 from ..clips import ClipFacts, clip_facts, make_clip
-from ..errors import EXIT_SETUP, LabError, NotInstalled
-from ..machine.policy import Policy, allowed_kinds, privilege_sentence
+from ..errors import EXIT_SETUP, JobUnsupported, LabError, NotInstalled
+from ..machine.policy import Policy, allowed_kinds, is_granted, privilege_sentence
 from ..paths import require_installed
-from ..rig.load import browsing, building
+from ..rig.load import audio, browsing, building, rtapp, stress
 from ..rig.players.player import Adapter
 from ..rig.players.playing import adapter_for
 from .budget import calibrated_budget_ms
@@ -21,14 +21,15 @@ from .demand import budget_for_demand_ms
 
 DLEX_PLAY = "player/dlex-play"
 # By the kind of the load: its programs and their Debian packages.
-PROGRAMS_OF_LOADS = {"build": building.PACKAGES, "browser": browsing.PACKAGES}
+PROGRAMS_OF_LOADS = {
+    "build": building.PACKAGES,
+    "browser": browsing.PACKAGES,
+    "rtapp": rtapp.PACKAGES,
+    "stress": stress.PACKAGES,
+}
 # By the kind of the load: the policy that its programs get, or the player.
-RIGHTS_OF_LOADS = {"audio": "fifo", "quota": "quota"}
+RIGHTS_OF_LOADS = {"audio": f"fifo:{audio.PRIORITY}", "quota": "quota"}
 WINDOW = "--window="
-
-
-class JobUnsupported(LabError):
-    """The job cannot be done on this machine or by this player, and repeating it will not help."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
     adapter = adapter_for(job.player, context.program(DLEX_PLAY))
     if reason := adapter.applicable(job):
         raise JobUnsupported(reason)
-    _require_allowed(job, policy)
+    _require_allowed(job)
     _require_programs(job)
     clip, unstamped = _clips_of(job, context)
     if policy.calibrated:
@@ -121,10 +122,7 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
     elif policy.demand_percent:
         policy = policy.with_runtime(budget_for_demand_ms(job, policy, context.batch, context.machine, checksum(clip)))
     facts = clip_facts(clip)
-    try:
-        played = adapter.prepare(job, clip)
-    except NotInstalled as cause:
-        raise JobUnsupported(str(cause)) from cause
+    played = adapter.prepare(job, clip)
     setting = Setting(job, directory, context, cpu, driver_cpus, clip, played, unstamped, facts, policy, adapter)
     if not setting.frames:
         raise LabError(f"{clip} has no pictures from {setting.start_s:g} s on; choose another part", EXIT_SETUP)
@@ -147,19 +145,28 @@ def _clips_of(job: Job, context: Context) -> tuple[Path, Path | None]:
     return make_clip(context.root, job.clip.recipe), unstamped
 
 
-def _require_allowed(job: Job, policy: Policy) -> None:
-    wanted = {policy.kind}
+def _require_allowed(job: Job) -> None:
+    wanted = {job.sched}
     if job.load.kind == "rtapp":
-        wanted.add(rtapp_sched(job.sched, job.load).partition(":")[0])
+        wanted.add(rtapp_sched(job.sched, job.load))
     if right := RIGHTS_OF_LOADS.get(job.load.kind):
         wanted.add(right)
-    if missing := sorted(wanted - allowed_kinds()):
-        raise JobUnsupported(f"no permission for {' and '.join(missing)} here: {privilege_sentence()}")
+    kinds = allowed_kinds()
+    missing = {kind for it in wanted if (kind := it.partition(":")[0]) not in kinds}
+    missing = missing or {it for it in wanted if _has_limit(it) and not is_granted(Policy.parse(it))}
+    if missing:
+        raise JobUnsupported(f"no permission for {' and '.join(sorted(missing))} here: {privilege_sentence()}")
+
+
+def _has_limit(sched: str) -> bool:
+    """Returns whether a user may have the permission for some priorities of this kind only (RLIMIT_RTPRIO, RLIMIT_NICE)."""
+    return sched.partition(":")[0] in ("fifo", "rr", "nice")
 
 
 def _require_programs(job: Job) -> None:
-    for program, package in PROGRAMS_OF_LOADS.get(job.load.kind, {}).items():
+    programs = {**PROGRAMS_OF_LOADS.get(job.load.kind, {}), **(stress.PACKAGES if job.load.stress else {})}
+    for program, package in programs.items():
         try:
             require_installed(program, package)
-        except LabError as cause:
+        except NotInstalled as cause:
             raise JobUnsupported(f"the load {job.load.kind} is not possible: {cause}") from cause

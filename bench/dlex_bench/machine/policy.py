@@ -219,7 +219,7 @@ def _refusal(policy: Policy, tid: int, cause: OSError) -> str:
         return f"the kernel does not admit {policy}: together with other reservations it exceeds the CPU; reserve less"
     if cause.errno != errno.EPERM:
         return f"the kernel refuses {policy} ({cause.strerror}); choose another policy"
-    if policy.kind == "deadline" and _tries(Policy("fifo", priority=1)):
+    if policy.kind == "deadline" and is_granted(Policy("fifo", priority=1)):
         return f"the kernel refuses {policy}: the thread's CPU has no scheduling domain of its own, or the thread may leave it"
     return f"{policy} was refused; {privilege_sentence()}"
 
@@ -236,8 +236,8 @@ def policy_of(tid: int) -> Policy:
     return Policy(kind, priority=int(values or 0))
 
 
-def _tries(policy: Policy) -> bool:
-    """Returns whether the kernel lets us use a policy.
+def is_granted(policy: Policy) -> bool:
+    """Returns whether the kernel lets us use a policy: other, nice, fifo or rr, with its priority.
 
     Only an attempt takes capabilities, limits and control groups all into account.
     """
@@ -262,9 +262,9 @@ def _tries(policy: Policy) -> bool:
 def allowed_kinds() -> set[str]:
     """Returns the kinds of policy that are available here and now."""
     kinds = {OTHER_KIND, FREE}
-    if _tries(Policy("nice", nice=-1)):
+    if is_granted(Policy("nice", nice=-1)):
         kinds.add("nice")
-    if _tries(Policy("fifo", priority=1)):
+    if is_granted(Policy("fifo", priority=1)):
         kinds |= {"fifo", "rr"}
         # A reservation needs the privilege itself; no resource limit grants it.
         if os.geteuid() == 0 and cgroups.may_change("cpuset"):

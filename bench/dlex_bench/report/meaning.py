@@ -14,7 +14,8 @@ from ..analysis.outcome import Outcome
 from ..analysis.results_frame import Row, Settings, by_setting, is_control, sections, values
 from ..analysis.seed_findings import Finding, findings
 from ..analysis.statistics import Comparison, Spread, spread
-from ..job.result import FAILED
+from ..analysis.whole_machine_goals import is_free
+from ..job.result import FAILED, SKIPPED
 from .gather import Batch
 from .metrics import number
 
@@ -78,7 +79,7 @@ def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
     settings, names = by_setting(rows), sections(rows)
     # The other goals need both a peer, which sets them, and our own player, which is to reach them.
     both = {one.player == OURS for one in rows} == {True, False}
-    failed = [one for one in rows if one.status == FAILED]
+    failed = [one for one in rows if one.status == FAILED or (one.status == SKIPPED and is_free(one))]
     goals = outcomes(settings, names, failed) if both else outcomes_without_peers(settings, names)
     standings = [it for name in names if (it := standing(settings, name))]
     experiments = _experiments(settings)

@@ -35,6 +35,7 @@ TOLD_NS_PER_LOOP = 20
 CALIBRATION_S = 2.5
 SAMPLE_S = 0.02
 CONFIG, LOG = "rt-app.json", "rt-app.log"
+PROGRAM, PACKAGES = "rt-app", {"rt-app": "rt-app"}
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ OTHER = TaskPolicy()
 
 
 def find_rtapp() -> str:
-    return require_installed("rt-app", "rt-app")
+    return require_installed(PROGRAM, PACKAGES[PROGRAM])
 
 
 def rtapp_config(

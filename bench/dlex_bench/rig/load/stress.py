@@ -17,12 +17,13 @@ from .running import RunningLoad, wait_until
 # Each memory task of stress writes and frees this much repeatedly: stress's own default, or less if memory is scarce.
 MEMORY_BYTES = 256 << 20
 MEMORY_SHARE = 8
+PROGRAM, PACKAGES = "stress", {"stress": "stress"}
 # One process that always computes, as a command for the shell. `stress` would be two.
 HOG = "while :; do :; done"
 
 
 def find_stress() -> str:
-    return require_installed("stress", "stress")
+    return require_installed(PROGRAM, PACKAGES[PROGRAM])
 
 
 def available_bytes() -> int:
