@@ -83,16 +83,21 @@ def _number(text: str) -> int | None:
 
 
 def read_frames(run_dir: Path) -> list[Frame]:
-    """Returns the pictures of the part that was played, in presentation order (`none` rows are pre-roll)."""
-    path = run_dir / "frames.csv"
-    try:
-        with path.open(newline="") as lines:
-            frames = [_frame(row) for row in csv.DictReader(lines) if row["verdict"] in PLAYED]
-    except (OSError, KeyError, ValueError) as cause:
-        raise LabError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
+    """Returns the pictures of the part that was played, in presentation order. Raises LabError if none was shown."""
+    frames = read_frames_of_any_play(run_dir)
     if not any(frame.verdict == "shown" for frame in frames):
         raise LabError("no picture was shown; play the clip by hand to see why")
     return frames
+
+
+def read_frames_of_any_play(run_dir: Path) -> list[Frame]:
+    """Returns the same of a play that may have ended before it showed a picture (`none` rows are pre-roll)."""
+    path = run_dir / "frames.csv"
+    try:
+        with path.open(newline="") as lines:
+            return [_frame(row) for row in csv.DictReader(lines) if row["verdict"] in PLAYED]
+    except (OSError, KeyError, ValueError) as cause:
+        raise LabError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
 
 
 def _frame(row: dict[str, str]) -> Frame:

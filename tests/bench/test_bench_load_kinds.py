@@ -24,7 +24,7 @@ from dlex_bench.agenda.job import JobLoad
 from dlex_bench.agenda.jobs import expand
 from dlex_bench.agenda.reader import parse_agenda
 from dlex_bench.errors import LabError
-from dlex_bench.job import pace, setting
+from dlex_bench.job import companions, pace, setting
 from dlex_bench.machine.policy import allowed_kinds
 from dlex_bench.record import Frame
 from dlex_bench.report.sections import _ordinary_load
@@ -35,7 +35,7 @@ from dlex_bench.rig.load.audio import audio
 from dlex_bench.rig.load.browsing import browser_command, browsing, frames_in
 from dlex_bench.rig.load.building import PACKAGES, building
 from dlex_bench.rig.load.c_tree import FILES, write_c_tree
-from dlex_bench.rig.load.other_films import due_in, times_to_play
+from dlex_bench.rig.load.other_films import due_in, due_of, times_to_play
 from dlex_bench.rig.load.quota import ChangingQuota
 from dlex_bench.rig.load.running import Due, RunningLoad, script
 from dlex_bench.rig.load.stress import stress_load
@@ -173,6 +173,18 @@ class OtherFilms(Folder):
                                              ("late",), ("shown", 210))]
         self.assertEqual(due_in(frames, (100, 200)), Due(2, 2))
         self.assertEqual(due_in(frames, (300, 400)), Due(0, 0))
+
+    def test_play_that_ended_before_its_first_picture_has_none(self):
+        record = self.folder / "1/1"
+        record.mkdir(parents=True)
+        columns = ("pts_ns", "type", "droppable", "decode_cpu_ns", "verdict", "shown_ns", "skew_ns", "decode_end_ns")
+        (record / "frames.csv").write_text(",".join(columns) + "\n0,I,0,,late,,,\n")
+        self.assertEqual(due_of([self.folder / "1"], (0, 100)), Due(0, 0))
+
+    def test_films_that_show_nothing_get_nothing(self):
+        job = SimpleNamespace(load=JobLoad(kind="films"))
+        report = companions._report_on_due(SimpleNamespace(job=job, is_free=True), Due(0, 0))
+        self.assertEqual((report.others, report.dropped), (0, 0))
 
     def test_film_is_played_until_the_player_has_to_end(self):
         self.assertEqual([times_to_play(100, clip_s) for clip_s in (8, 99, 100, 300)], [14, 3, 2, 2])

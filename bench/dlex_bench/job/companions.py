@@ -172,7 +172,7 @@ def _report_on_due(setting: Setting, due: Due) -> LoadReport:
         cpu=_measured_cpu(setting),
         kind=setting.job.load.kind,
         unit="pictures",
-        others=due.done / (due.done + due.lost) if due.done else None,
+        others=due.done / (due.done + due.lost) if due.done else 0.0,  # films that show nothing get nothing
         dropped=due.lost,
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...errors import LabError
 from ...processes import child, own_environment
-from ...record import DROPPED, Frame, read_frames
+from ...record import DROPPED, Frame, read_frames_of_any_play
 from .running import Due, RunningLoad, Window, ended_by_itself
 
 # Until the first pictures are decoded and the queues are full.
@@ -71,8 +71,12 @@ def times_to_play(length_s: float, clip_s: float) -> int:
 
 
 def due_of(places: list[Path], window: Window) -> Due:
-    """Returns how many pictures these players showed within the window, and how many they dropped."""
-    found = [due_in(read_frames(record.parent), window) for place in places for record in sorted(place.glob("*/frames.csv"))]
+    """Returns how many pictures these players showed within the window, and how many they dropped.
+
+    The last play of each was ended with the load, perhaps before it showed a picture.
+    """
+    records = [record.parent for place in places for record in sorted(place.glob("*/frames.csv"))]
+    found = [due_in(read_frames_of_any_play(record), window) for record in records]
     return Due(sum(one.done for one in found), sum(one.lost for one in found))
 
 
