@@ -416,6 +416,11 @@ class Failures(Place):
             reason = self.skipped(clip={"recipe": "mpeg4_small"})
         self.assertRegex(reason, "^the clip mpeg4_small cannot be made here: ffmpeg version .* has no encoder nosuchencoder; ")
 
+    def test_load_that_would_start_after_the_end_fails_before_anything_starts(self):
+        with mock.patch.object(execution, "play", side_effect=AssertionError("it played")):
+            reason = self.failure(load={"kind": "stress", "cpu": 1, "vm": 0, "after_s": LENGTH_S})
+        self.assertEqual(reason, "the load would start 1 s after the player, which plays 1 s; make after_s smaller")
+
     def test_policies_that_are_not_allowed_are_skipped_with_advice(self):
         with mock.patch.object(settings, "allowed_kinds", lambda: {"other"}):
             reason = self.skipped(sched="fifo:5")

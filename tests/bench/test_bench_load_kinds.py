@@ -75,6 +75,22 @@ class Agendas(unittest.TestCase):
                 load_of(text)
             self.assertIn("a.yaml, line 2: ", str(refused.exception))
 
+    def test_truth_values_and_empty_lists_are_no_numbers(self):
+        for text, words in (("percent: []", "percent is empty; write at least one number"),
+                            ("percent: yes", r"percent\[0\] is wrong: a number is needed"),
+                            ("percent: {a: 1}", "should be a valid number"),
+                            ("percent: 50, every_s: on", "every_s is wrong: a number is needed")):
+            with self.assertRaisesRegex(LabError, words):
+                load_of(f"{{kind: quota, {text}}}")
+        with self.assertRaisesRegex(LabError, "after_s is wrong: a number is needed"):
+            load_of("{kind: build, after_s: yes}")
+
+    def test_load_that_would_start_after_the_end_is_refused(self):
+        agenda = AGENDA.format("free", "{kind: build, after_s: 20}").replace("file: a.mp4", "file: a.mp4, length_s: 20")
+        with self.assertRaisesRegex(LabError, "^all-a: the load would start 20 s after the player, which plays 20 s"):
+            expand(parse_agenda(agenda, "a.yaml"))
+        expand(parse_agenda(agenda.replace("after_s: 20", "after_s: 19"), "a.yaml"))
+
     def test_quota_over_all_cpus_needs_all_cpus(self):
         with self.assertRaisesRegex(LabError, "all-a: the load quota needs sched: free"):
             load_of("{kind: quota, percent: 150}", "other")

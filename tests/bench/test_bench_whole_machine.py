@@ -4,6 +4,7 @@
 Not covered: real plays (test_bench_job_stage).
 """
 
+import os
 import unittest
 
 from outside import with_packages
@@ -14,6 +15,8 @@ import made_up
 from dlex_bench.analysis.held import held
 from dlex_bench.analysis.results_frame import row
 from dlex_bench.batch.one import result_line
+from dlex_bench.batch.runner import measured_cpus
+from dlex_bench.errors import LabError
 from dlex_bench.job.whole_machine import Account, Spent, time_of_waiting, whole_machine
 from dlex_bench.machine.policy import Policy
 from dlex_bench.machine.steal import StealLook, Ticks
@@ -54,6 +57,14 @@ class Waiting(unittest.TestCase):
     def test_kernel_without_such_counts_gives_no_figure(self):
         self.assertIsNone(waited(0, 10, thread((0, 0, 0, 0), (10, 1, 2, 10), wait_is_known=False)))
         self.assertIsNone(waited(0, 10))
+
+
+class Cpus(unittest.TestCase):
+    def test_all_cpus_are_measured_whatever_cpu_the_agenda_names(self):
+        job = made_up.result("mpv_vo", **made_up.point()).job.but(cpu=4000)
+        self.assertEqual(measured_cpus(job.but(sched="free")), frozenset(os.sched_getaffinity(0)))
+        with self.assertRaisesRegex(LabError, "CPU 4000 is not one of the allowed CPUs"):
+            measured_cpus(job)
 
 
 class Costs(unittest.TestCase):

@@ -210,7 +210,15 @@ def _load(layers: Sequence[Conditions], name: str) -> Load:
     load: Load = _last(layers, "load") or NoLoad(kind="none")
     if load.kind == "quota" and not Policy.parse(sched_of(layers)).is_free:
         raise LabError(f"{name}: the load quota needs sched: free; on the measured CPU, use sched: quota:15/40", EXIT_SETUP)
+    after_s, clip = getattr(load, "after_s", None), _last(layers, "clip")
+    if after_s is not None and clip and clip.length_s is not None and after_s >= clip.length_s:
+        raise LabError(f"{name}: {late_load_sentence(after_s, clip.length_s)}", EXIT_SETUP)
     return load
+
+
+def late_load_sentence(after_s: float, length_s: float) -> str:
+    """Returns the sentence about a load that would start when the player has ended."""
+    return f"the load would start {after_s:g} s after the player, which plays {length_s:g} s; make after_s smaller"
 
 
 def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -> JobClip:

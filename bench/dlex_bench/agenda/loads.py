@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from .entry import Entry, Seconds
+from .entry import Entry, Number, Seconds
 
 TASKS_MAX = 1024
 # A writer has a file of its own, and a film decodes as much as the player.
@@ -20,7 +20,7 @@ EVERY_S_MIN, EVERY_S = 1.0, 3.0
 
 Tasks = Annotated[int, Field(ge=0, le=TASKS_MAX, strict=True)]  # of stress
 Several = Annotated[int, Field(ge=1, le=SEVERAL_MAX, strict=True)]
-Percent = Annotated[float, Field(ge=PERCENT_MIN, le=PERCENT_MAX, allow_inf_nan=False)]
+Percent = Annotated[Number, Field(ge=PERCENT_MIN, le=PERCENT_MAX)]
 
 RTAPP_POLICY = re.compile(r"same|deadline|other|(?:fifo|rr):[1-9]\d?")
 
@@ -32,8 +32,8 @@ def _rtapp_policy(text: Any) -> Any:
 
 
 def _several(value: Any) -> Any:
-    """Returns a list of one for a number."""
-    return [value] if isinstance(value, int | float) else value
+    """Returns a list of one for what is no list."""
+    return value if isinstance(value, list) else [value]
 
 
 RtappPolicyText = Annotated[str, BeforeValidator(_rtapp_policy)]
@@ -95,7 +95,7 @@ class QuotaLoad(Entry):
 
     kind: Literal["quota"]
     percent: Annotated[tuple[Percent, ...], BeforeValidator(_several), Field(min_length=1, max_length=SEVERAL_MAX)]  # of one CPU
-    every_s: Annotated[float, Field(ge=EVERY_S_MIN, allow_inf_nan=False)] = EVERY_S  # how long each holds, if there are several
+    every_s: Annotated[Number, Field(ge=EVERY_S_MIN)] = EVERY_S  # how long each holds, if there are several
 
 
 Load = Annotated[

@@ -19,6 +19,8 @@ from .model import Agenda
 
 # The names of a union's members. They are part of pydantic's error paths but are not keys of the file.
 LOADS = frozenset({"none", "rtapp", "stress", "build", "io", "audio", "browser", "films", "quota"})
+# What is needed in lists that may not be empty.
+NEEDED = {"workloads": "name at least one player", "percent": "write at least one number, such as 150"}
 TAGS = LOADS | {"dlex-play", "mplayer", "mpv", "ffplay", "vlc", "playbin"}
 
 
@@ -83,8 +85,10 @@ def _reason(error: Any) -> str:
         return f"is {shown(given)}, which is not an id; use letters, digits, _ and ."
     if kind in ("model_type", "model_attributes_type", "dict_type"):
         return "is not a mapping; write `key: value` pairs"
+    if kind == "tuple_type":
+        return f"is {shown(given)}, which is no list; write [a, b]"
     if kind == "too_short":
-        return "is empty; name at least one player"
+        return f"is empty; {NEEDED.get(str(error['loc'][-1]), 'it needs at least one entry')}"
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _wrong_tag(kind, error["ctx"])
     message = str(error["msg"]).removeprefix("Value error, ")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from ..job.result import DONE, FAILED, JobResult
 from ..machine.facts import commit, machine_facts, machine_id, program_facts, programs_changed
 from ..machine.journal import repair
 from ..machine.lock import only_measurement
+from ..machine.policy import Policy
 from ..machine.steal import MUCH
 from ..processes import choose_cpus
 from ..progress import Teller, tell
@@ -196,14 +198,17 @@ def keep_rtapp_calibration(store: Store, context: Context) -> None:
         store.keep_machine(context.machine, facts.model_copy(update={"rtapp": calibration}))
 
 
-def measured_cpu(job: Job) -> int:
-    return choose_cpus(job.cpu)[0]
+def measured_cpus(job: Job) -> frozenset[int]:
+    """Returns the CPUs that a job measures: one, or all where nothing is placed."""
+    if Policy.parse(job.sched).is_free:
+        return frozenset(os.sched_getaffinity(0))
+    return frozenset({choose_cpus(job.cpu)[0]})
 
 
 @contextlib.contextmanager
 def _measuring(jobs: Sequence[Job], wait: bool, say: Callable[[str], None]) -> Iterator[None]:
     """Keeps every other measurement off this machine while the block runs."""
-    with only_measurement({measured_cpu(job) for job in jobs}, say if wait else None):
+    with only_measurement(frozenset().union(*map(measured_cpus, jobs)), say if wait else None):
         yield
 
 

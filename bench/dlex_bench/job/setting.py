@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..agenda.job import INSIDE, Job, rtapp_sched
+from ..agenda.jobs import late_load_sentence
 from ..checksum import checksum
 from ..clips import ClipFacts, clip_facts, make_clip
 from ..errors import EXIT_SETUP, JobUnsupported, LabError, NotInstalled
@@ -126,6 +127,8 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
     setting = Setting(job, directory, context, cpu, driver_cpus, clip, played, unstamped, facts, policy, adapter)
     if not setting.frames:
         raise LabError(f"{clip} has no pictures from {setting.start_s:g} s on; choose another part", EXIT_SETUP)
+    if job.load.after_s is not None and job.load.after_s >= setting.length_s:
+        raise LabError(late_load_sentence(job.load.after_s, setting.length_s), EXIT_SETUP)
     return setting
 
 
