@@ -12,8 +12,7 @@ enum { MESSAGE_WAIT_NS = 20 * NS_PER_MS, STALL_NS = 1000 * NS_PER_MS };
 /* A file that stalled is like a program that was stopped: without sound there is nothing to catch up with. */
 static void forget_stall(struct session *session)
 {
-    const int64_t stalled_ns = session->starving_since_ns ? dlex_now_ns() - session->starving_since_ns : 0;
-    session->starving_since_ns = session->idle_since_ns = 0;
+    const int64_t stalled_ns = sound_start_note_picture(&session->sound_start, dlex_now_ns());
     if (stalled_ns > STALL_NS)
         media_clock_forget(&session->clock, stalled_ns);
 }
@@ -49,7 +48,7 @@ static bool present_next(struct session *session)
     switch (message.kind) {
     case MESSAGE_NONE: session_starve(session); break;
     case MESSAGE_JOB:
-        session->idle_since_ns = 0;
+        sound_start_note_job(&session->sound_start);
         presenter_note_job(&session->presenter, &message.job);
         break;
     case MESSAGE_PICTURE: show_picture(session, &message.picture); break;

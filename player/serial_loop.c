@@ -42,7 +42,7 @@ static void drain(struct session *session)
 
 static void decode_next(struct session *session, AVPacket *packet)
 {
-    session->starving_since_ns = session->idle_since_ns = 0;
+    session->sound_start = (struct sound_start){0};
     decode_packet(session, packet);
     av_packet_free(&packet);
     show_pictures(session);

@@ -13,11 +13,7 @@
 #include <libavutil/imgutils.h>
 #include <string.h>
 
-/* A decoder that has packets and gives out no picture is waited for this long: the file may be damaged. */
-static const int64_t start_undecoded_ns = 10 * NS_PER_S;
-
 enum {
-    START_WITHOUT_PICTURE_NS = 500 * NS_PER_MS,
     WHY_SIZE = 256,
     /*
      * How far the file is read is limited by time, see read_ahead.h. These limits are for badly interleaved files, and for those in
@@ -325,23 +321,10 @@ fail:
     return ret;
 }
 
-/* Returns whether neither a packet nor a picture has been decoded for long, and the decoder waits for packets. */
-static bool is_without_packets(struct session *session, int64_t now_ns)
-{
-    if (session->queue && !queue_is_empty(session->queue))
-        session->idle_since_ns = 0;
-    else if (!session->idle_since_ns)
-        session->idle_since_ns = now_ns;
-    return session->idle_since_ns && now_ns - session->idle_since_ns > START_WITHOUT_PICTURE_NS;
-}
-
 void session_starve(struct session *session)
 {
-    const int64_t now_ns = dlex_now_ns();
-    if (!session->starving_since_ns)
-        session->starving_since_ns = now_ns;
-    if (session->audio &&
-        (is_without_packets(session, now_ns) || now_ns - session->starving_since_ns > start_undecoded_ns))
+    const bool waits = queue_lacks_packets(session->queue);
+    if (sound_start_without_picture(&session->sound_start, waits, dlex_now_ns()) && session->audio)
         media_clock_start(&session->clock);
     steering_poll(&session->steering);
 }

@@ -21,6 +21,7 @@
 #include "placement.h"
 #include "playback_setup.h"
 #include "presenter.h"
+#include "sound_start.h"
 #include "sound_thread.h"
 #include "steering.h"
 
@@ -52,8 +53,7 @@ struct session {
     struct limits_history limits;
     struct placement_facts placement;
     int64_t started_ns;
-    int64_t starving_since_ns; /* see session_starve; 0: a packet or a picture came last time */
-    int64_t idle_since_ns;     /* no packet waits and none was decoded since then; 0: otherwise */
+    struct sound_start sound_start;
     bool no_device; /* the requested screen, sound or queue cannot be had; other files are not tried */
 };
 
@@ -61,9 +61,8 @@ struct session {
 int session_open(struct session *session, const struct playback_setup *setup);
 
 /*
- * Call when there was nothing to play for a while: handles the user's requests. Sound starts without a picture if nothing was decoded
- * for long and no packet waits to be decoded: in such a file the sound is ahead, and it must play before the feeder can read on. On a busy
- * machine the first picture takes long, and sound that began before it would be ahead from the beginning.
+ * Call when there was nothing to show for a while, where pictures are played: handles the user's requests, and starts the sound without a
+ * picture if it is time (sound_start.h).
  */
 void session_starve(struct session *session);
 

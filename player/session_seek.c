@@ -14,7 +14,7 @@ static void rewind_parts(struct session *session, const struct part *part, int64
     }
     if (session->pictures)
         picture_queue_clear(session->pictures);
-    session->starving_since_ns = session->idle_since_ns = 0;
+    session->sound_start = (struct sound_start){0};
     const bool at_start = (is_first && !clip_can_seek(&session->clip)) || part->from_ns == INT64_MIN;
     media_clock_restart(&session->clock, target_ns, session->setup->options->untimed);
     stage_restart(&session->stage, part, at_start ? clip_start_ns(&session->clip) : NS_UNKNOWN);

@@ -277,6 +277,14 @@ bool queue_is_empty(struct packet_queue *queue)
     return empty;
 }
 
+bool queue_lacks_packets(struct packet_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    const bool lacks = !av_fifo_can_read(queue->packets) && !queue->ended;
+    pthread_mutex_unlock(&queue->lock);
+    return lacks;
+}
+
 void queue_cancel(struct packet_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);

@@ -97,6 +97,9 @@ bool queue_is_full(struct packet_queue *queue);
 /* Main thread: returns whether no packet waits. */
 bool queue_is_empty(struct packet_queue *queue);
 
+/* Main thread: returns whether no packet waits, and the end was not pushed. */
+bool queue_lacks_packets(struct packet_queue *queue);
+
 /* Main thread or reader: makes a blocked queue_push return. Until queue_reset, later calls fail instead of blocking. */
 void queue_cancel(struct packet_queue *queue);
 

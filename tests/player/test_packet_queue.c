@@ -163,6 +163,20 @@ START_TEST(a_single_packet_may_be_larger_than_the_queue)
 }
 END_TEST
 
+START_TEST(a_queue_lacks_packets_until_one_comes_or_the_end)
+{
+    open_queue(INT64_MAX);
+    ck_assert(queue_lacks_packets(queue));
+    push(0);
+    ck_assert(!queue_lacks_packets(queue));
+    expect(0);
+    ck_assert(queue_lacks_packets(queue));
+    queue_push_end(queue);
+    ck_assert(!queue_lacks_packets(queue)); /* the decoder gives out its last pictures */
+    ck_assert(queue_is_empty(queue));
+}
+END_TEST
+
 START_TEST(a_stall_is_reported_once_behind_the_last_packet)
 {
     open_queue(INT64_MAX);
@@ -223,6 +237,7 @@ int main(void)
         full_queue_waits,
         waiting_is_cancelled,
         a_single_packet_may_be_larger_than_the_queue,
+        a_queue_lacks_packets_until_one_comes_or_the_end,
         a_stall_is_reported_once_behind_the_last_packet,
         a_stall_that_is_over_is_not_reported,
         a_stall_wakes_the_reader,
