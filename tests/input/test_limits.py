@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests what the record says of limits of CPU time that change while a film plays.
 
-The affinity is changed, which needs no privileges. Not covered: quotas (tests/player/test_cpu_limits.c has made-up control groups);
-what is won by following the changes, which is measured.
+The affinity is changed, which needs no privileges, and the CPUs of a control group, which needs root. Not covered: quotas
+(test_quota.py; tests/player/test_cpu_limits.c has made-up control groups); what is won by following the changes, which is measured.
 """
 import contextlib
 import os
 import subprocess
+import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -22,6 +23,25 @@ def set_affinity(process: int, cpus: set[int]) -> None:
             os.sched_setaffinity(int(task.name), cpus)
 
 
+def make_cpuset() -> Path:
+    """Makes a control group with all CPUs of the group above. Skips the test where that is not possible."""
+    divided = Path("/sys/fs/cgroup/cpuset")
+    root = divided if divided.is_dir() else divided.parent
+    try:
+        group = Path(tempfile.mkdtemp(prefix="dlex-test-cpuset-", dir=root))
+    except OSError as cause:
+        raise unittest.SkipTest(f"no control group can be made here: {cause}") from cause
+    try:
+        if root == divided:
+            for name in ("cpuset.cpus", "cpuset.mems"):
+                (group / name).write_text((root / name).read_text())
+        (group / "cpuset.cpus").read_text()
+    except OSError as cause:
+        group.rmdir()
+        raise unittest.SkipTest(f"control groups have no CPUs here: {cause}") from cause
+    return group
+
+
 class Limits(Case):
     def cpus_seen(self) -> list[int]:
         run, _ = self.record()
@@ -31,17 +51,31 @@ class Limits(Case):
         self.assertEqual(times, sorted(times))
         return [seen["cpus"] for seen in limits["seen"]]
 
-    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
-    def test_cpus_that_disappear_and_come_back_are_recorded(self):
+    def expect_followed(self, change, **options):
+        """Plays, lets `change` take all CPUs but one and give them back, and expects both in the record."""
         cpus = os.sched_getaffinity(0)
         command = [PLAY, *NULL, "--length=4", f"--record={self.dir}/record", clip("progressive_cabac")]
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL) as player:
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, **options) as player:
             await_limits_watch(player)
             for these in ({min(cpus)}, cpus):
                 time.sleep(1)
-                set_affinity(player.pid, these)
+                change(player.pid, these)
             self.assertEqual(player.wait(60), 0)
         self.assertEqual(self.cpus_seen(), [len(cpus), 1, len(cpus)])
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
+    def test_cpus_that_disappear_and_come_back_are_recorded(self):
+        self.expect_followed(set_affinity)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
+    def test_cpus_of_a_control_group_that_disappear_and_come_back_are_recorded(self):
+        group = make_cpuset()
+        self.addCleanup(group.rmdir)
+
+        def change(_player, cpus):
+            (group / "cpuset.cpus").write_text(",".join(map(str, cpus)))
+
+        self.expect_followed(change, preexec_fn=lambda: (group / "cgroup.procs").write_text("0"))
 
     def test_limits_of_a_short_play_are_those_of_its_threads(self):
         one = min(os.sched_getaffinity(0))
