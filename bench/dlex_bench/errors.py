@@ -64,6 +64,11 @@ def brief(message: str) -> str:
     return short if len(short) <= MESSAGE_MAX else f"{short[:MESSAGE_MAX]}... ({len(message)} characters)"
 
 
+def printable(message: str) -> str:
+    """Returns a message in one line, brief, without what a terminal would obey: a program that ends may say anything."""
+    return brief("".join(char if char.isprintable() else "?" for char in message))
+
+
 def os_error_text(cause: OSError) -> str:
     """Returns what an error of the operating system means for a message: the file, if there is one, and the reason."""
     reason = cause.strerror or str(cause)

@@ -276,6 +276,20 @@ class Faults(Place):
         reason = self.reason(player="mpv", player_params=params, observe="outside")
         self.assertEqual(reason, "mpv did not end within 0 s, for a clip of 2 s; see player.log, and run the job again")
 
+    def test_player_that_shows_nothing_is_named(self):
+        self.replaced("mpv", "exit 0")
+        params = {"framedrop": "vo", "threads": "auto", "options": []}
+        reason = self.reason(player="mpv", player_params=params, observe="outside")
+        self.assertEqual(reason, "mpv showed no picture with a number, unscaled in the upper left corner of the screen; see "
+                                 "player.log, or play the clip by hand")
+
+    def test_last_words_of_a_player_are_no_commands_for_the_terminal(self):
+        self.replaced("mpv", r"printf '\033]0;title\007\033[2Jbroken'; exit 3")
+        params = {"framedrop": "vo", "threads": "auto", "options": []}
+        reason = self.reason(player="mpv", player_params=params, observe="outside")
+        self.assertTrue(reason.isprintable(), reason)
+        self.assertRegex(reason, r"^mpv ended with status 3 \(.*broken\); try it by hand$")
+
     def test_screen_that_does_not_start_is_named(self):
         self.replaced("Xvfb", "echo there is no screen >&2; exit 1")
         self.assertEqual(self.reason(), "Xvfb does not start (there is no screen); try it by hand")

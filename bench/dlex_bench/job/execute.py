@@ -18,7 +18,7 @@ from typing import Literal
 
 from ..agenda.job import Job
 from ..disk_space import no_space_left
-from ..errors import JobUnsupported, LabError
+from ..errors import JobUnsupported, LabError, printable
 from ..machine.domain import Domain, own_cpu
 from ..machine.policy import Policy
 from ..machine.steal import steal_between
@@ -82,7 +82,7 @@ def _blank(job: Job, context: Context, status: Literal["failed", "skipped"], rea
         machine=context.machine,
         commit=context.commit,
         status=status,
-        reason=reason,
+        reason=printable(reason),
         policy=AppliedPolicy(asked=job.sched, applied=None, constrains=None, throttled=None),
         view=None,
         figures=None,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..errors import LabError
 from ..processes import child, last_words
+from ..rig.players.player import log_of
 from ..rig.stage import Stage
 from .setting import Setting
 
@@ -22,6 +23,8 @@ LOG = "observer.log"
 START_LIMIT_S = 30.0
 # The observer writes what it has seen when it is asked to end.
 WRITING_LIMIT_S = 60.0
+# What it says, among other words, where no picture was shown.
+SAW_NOTHING = "no stamped picture"
 POLL_S = 0.5
 
 
@@ -43,7 +46,7 @@ def observing(setting: Setting, stage: Stage) -> Iterator[Callable[[], None]]:
             _wait_until_ready(observer, check)
             yield check
             check()
-            _let_it_write(observer, log_path)
+            _let_it_write(observer, log_path, setting)
 
 
 def _command(setting: Setting, stage: Stage) -> list[str | Path]:
@@ -75,12 +78,17 @@ def _wait_until_ready(observer: subprocess.Popen[bytes], check: Callable[[], Non
         check()
 
 
-def _let_it_write(observer: subprocess.Popen[bytes], log: Path) -> None:
+def _let_it_write(observer: subprocess.Popen[bytes], log: Path, setting: Setting) -> None:
     observer.send_signal(signal.SIGTERM)
     try:
         status = observer.wait(WRITING_LIMIT_S)
     except subprocess.TimeoutExpired as cause:
         raise LabError(f"the observer did not write its record within {WRITING_LIMIT_S:.0f} s; try again") from cause
+    if status and SAW_NOTHING in last_words(log):
+        raise LabError(
+            f"{setting.adapter.name} showed no picture with a number, unscaled in the upper left corner of the screen; see "
+            f"{log_of(setting.directory).name}, or play the clip by hand"
+        )
     if status:
         raise LabError(f"the observer {_ending(observer, log)}; run the job again")
 

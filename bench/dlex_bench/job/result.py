@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from ..agenda.job import Job
+from ..errors import printable
 from ..machine.quota import Throttled
 from ..machine.steal import MUCH, Steal
 from ..rig.load.rtapp_log import TaskStats
@@ -220,4 +221,4 @@ class JobResult(Stored):
 
 def not_done(job: Job, status: Literal["failed", "skipped"], reason: str) -> JobResult:
     """Returns the result of a job of which nothing but the reason is known."""
-    return JobResult(version=VERSION, job=job, status=status, reason=reason)
+    return JobResult(version=VERSION, job=job, status=status, reason=printable(reason))
