@@ -231,6 +231,18 @@ static bool is_leading(struct decode_stage *stage, const struct packet_facts *pa
     return stage->leading_ns != INT64_MIN;
 }
 
+/*
+ * Returns whether nobody needs the picture: it is not shown, and no other refers to it. These two decoders keep nothing else of such a
+ * packet. In a codec thread it would be refused, but it would take the place of one that must be decoded before the target of a seek.
+ * In formats whose time stamps may jump, some are missing as well, and then the next picture's place follows from this one.
+ */
+static bool is_needless(const struct decode_stage *stage, const struct packet_facts *packet)
+{
+    const enum AVCodecID codec = stage->clip->video->codecpar->codec_id;
+    const bool keeps_nothing = codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC;
+    return packet->unwanted && packet->picture_class == CLASS_DROPPABLE && keeps_nothing && !stage->feed.may_jump;
+}
+
 /* Decoding begins again with a key picture. Nothing before it will come out. */
 static void end_skip(struct decode_stage *stage, const struct packet_facts *packet)
 {
@@ -338,7 +350,7 @@ bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct sta
     };
     struct decode_job job = {.packet = packet, .number = stage->jobs++, .order.deadline_ns = NO_DEADLINE};
     look_ahead_note_late(&stage->look, &clock->late);
-    facts->passed_over = is_leading(stage, facts);
+    facts->passed_over = is_leading(stage, facts) || is_needless(stage, facts);
     if (!facts->passed_over) {
         job.order = order_of(stage, packet, facts, clock);
         facts->passed_over = passes_over(stage, facts, &job.order);

@@ -180,6 +180,16 @@ class Targets(Case):
         pictures = shown(path)
         self.assertEqual(shown(path, "--start=450"), pictures[450:])
 
+    def test_pictures_before_the_place_to_which_no_other_refers_do_not_go_to_the_decoder(self):
+        path = self.dir / "film.mp4"
+        make(path, 25, *STRUCTURES["long"])
+        self.expect(play(*UNTIMED, "--start=2.8", f"--record={self.dir}/record", path), 0)
+        _, rows = self.record()
+        before = [row for row in rows if row["verdict"] == "none"]
+        self.assertEqual(len(before), 70)
+        for row in before:
+            self.assertEqual(row["decode_start_ns"] == "", row["droppable"] == "1", row)
+
     def test_pictures_of_h264_in_mxf_are_shown_in_order_although_each_pts_is_a_dts(self):
         path = self.dir / "film.mxf"
         make(path, 25, *STRUCTURES["closed"])
