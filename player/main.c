@@ -162,6 +162,7 @@ static struct threads_place find_threads_place(const struct options *options)
     struct threads_place place = options_threads_place(options);
     place.cpus = options->placement.cpu >= 0 ? 1 : cpu_limits_affinity();
     place.quota_cpus = cpu_limits_quota(&control_groups_of_system);
+    place.most = threads_wish_most(control_groups_thread_room(&control_groups_of_system));
     return place;
 }
 

@@ -35,7 +35,6 @@ class ClipFacts:
     frames: int
     first_pts_ns: int
     is_steady: bool = True  # whether all pictures last equally long, as far as the container says; else `frame_ns` is their mean
-    codec: str = ""  # of the pictures, by its name in FFmpeg
 
     @property
     def length_s(self) -> float:
@@ -107,7 +106,7 @@ def _facts(path: Path, _changed_ns: int) -> ClipFacts:
     """Returns what ffprobe reports. It reads the whole file to count the packets, so once per batch is enough."""
     program = require_installed("ffprobe", "ffmpeg")
     options = ["-v", "error", "-count_packets", "-select_streams", "v:0", "-of", "json", "-show_entries"]
-    entries = "stream=codec_name,width,height,avg_frame_rate,r_frame_rate,start_time,nb_read_packets"
+    entries = "stream=width,height,avg_frame_rate,r_frame_rate,start_time,nb_read_packets"
     asked = subprocess.run([program, *options, entries, path], capture_output=True, text=True, check=False)
     try:
         stream = json.loads(asked.stdout)["streams"][0]
@@ -120,7 +119,6 @@ def _facts(path: Path, _changed_ns: int) -> ClipFacts:
             is_steady=abs(Fraction(stream.get("r_frame_rate", mean)) - mean) <= UNSTEADY * mean,
             frames=int(stream["nb_read_packets"]),
             first_pts_ns=0 if start == "N/A" else round(float(start) * NS_PER_S),
-            codec=stream.get("codec_name", ""),
         )
     except (ValueError, KeyError, IndexError, ZeroDivisionError) as cause:
         words = (asked.stderr.strip().splitlines() or ["it has no video stream"])[-1]

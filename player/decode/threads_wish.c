@@ -49,15 +49,26 @@ static int one_more(const struct threads_place *place)
     return at_most_max(place->cpus > 1 ? place->cpus + 1 : 1);
 }
 
-int threads_wish_count(const struct threads_wish *wish, const struct threads_place *place)
+int threads_wish_most(int64_t thread_room)
 {
-    if (wish->count)
-        return wish->count;
+    if (thread_room == INT64_MAX)
+        return 0;
+    return at_most_max((double)(thread_room - THREADS_BESIDE_CODEC));
+}
+
+static int auto_count(const struct threads_place *place)
+{
     if (place->is_serial || place->has_reservation)
         return 1;
     if (place->quota_cpus < place->cpus)
         return at_most_max(ceil(place->quota_cpus));
     return place->is_placed || place->cpus == 1 ? one_more(place) : at_most_max(2.0 * place->cpus + 3);
+}
+
+int threads_wish_count(const struct threads_wish *wish, const struct threads_place *place)
+{
+    const int count = wish->count ? wish->count : auto_count(place);
+    return !wish->count && place->most && place->most < count ? place->most : count;
 }
 
 int threads_wish_fit(const struct threads_wish *wish, const struct threads_place *place, int64_t pictures)

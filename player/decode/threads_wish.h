@@ -28,7 +28,17 @@ struct threads_place {
     bool is_placed;       /* --cpu, or --sched=fifo or rr */
     int cpus;             /* on which they may run, >= 1 */
     double quota_cpus;    /* how many of them a control group allows to use, e.g. 1.5; INFINITY: all */
+    int most;             /* how many threads may be started for it, see threads_wish_most; 0: any number */
 };
+
+/* The player's other threads: they decode ahead, read, decode the sound, watch the limits; libraries start some for sound and screen. */
+enum { THREADS_BESIDE_CODEC = 8 };
+
+/*
+ * Returns how many codec threads there may be if the program may start so many threads in all (control_groups_thread_room): at least 1;
+ * 0: any number.
+ */
+int threads_wish_most(int64_t thread_room);
 
 /*
  * Returns why several threads cannot be had there, as the end of a sentence ("--threads=4 …"), or NULL if the wish can be
@@ -46,6 +56,7 @@ const char *threads_wish_refusal(const struct threads_wish *wish, const struct t
  * - Otherwise 2 n + 3. A fair scheduler divides the CPUs by threads, and two ask other programs for less than seven. How much CPU time the film
  *   takes is the same with all numbers. An odd number: frame threads take pictures in turn, so with an even one all references of a
  *   film whose B pictures alternate with them come to half of the threads. (Measured: docs/whole-machine.md.)
+ * No more than may be started.
  */
 int threads_wish_count(const struct threads_wish *wish, const struct threads_place *place);
 

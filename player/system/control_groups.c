@@ -95,3 +95,19 @@ void control_groups_visit(const struct control_group_files *files, const char *c
     }
     fclose(groups);
 }
+
+static void lower_to_room(void *least, const char *folder, bool is_unified)
+{
+    (void)is_unified; /* both versions have these files */
+    const int64_t most = control_group_number(folder, "pids.max");
+    const int64_t now = control_group_number(folder, "pids.current");
+    if (most >= 0 && now >= 0 && most < INT64_MAX && most - now < *(int64_t *)least)
+        *(int64_t *)least = most > now ? most - now : 0;
+}
+
+int64_t control_groups_thread_room(const struct control_group_files *files)
+{
+    int64_t least = INT64_MAX;
+    control_groups_visit(files, "pids", lower_to_room, &least);
+    return least;
+}

@@ -25,6 +25,9 @@ extern const struct control_group_files control_groups_of_system;
 void control_groups_visit(const struct control_group_files *files, const char *controller,
                           void (*visit)(void *arg, const char *folder, bool is_unified), void *arg);
 
+/* Returns how many more threads the control groups let the program start; INT64_MAX: there is no limit. */
+int64_t control_groups_thread_room(const struct control_group_files *files);
+
 /* Reads the first number in a group's file. -1: there is none. "max", as version 2 writes it, is INT64_MAX. */
 int64_t control_group_number(const char *folder, const char *name);
 

@@ -307,18 +307,23 @@ class Faults(OnStage):
             adapter_of(job).prepare(job, CLIP)
 
     @unittest.skipUnless(INSTALLED["playbin"], "gst-play-1.0 is not installed")
-    def test_missing_decoder_of_playbin_is_named_with_its_package(self):
+    def test_what_playbin_lacks_for_a_film_is_named_with_its_package(self):
         from dlex_bench.errors import NotInstalled
-        from dlex_bench.rig.players import playbin
 
+        words = "Missing plugins\n (gstreamer|1.0|gst-discoverer-1.0|AV1 decoder|decoder-video/x-av1)\nProperties:\n"
+        program = self.folder / "gst-discoverer-1.0"
         job = jobs()["playbin"]
-        with mock.patch.dict(playbin.DECODERS, {"h264": (("nosuchdec", "fakesink"), "gstreamer1.0-nosuch")}):
-            adapter_of(job).prepare(job, CLIP)  # one of them is enough
-        sentence = "^playbin's nosuchdec, which decodes h264, is not installed; install it with `apt install gstreamer1.0-nosuch`$"
-        with mock.patch.dict(playbin.DECODERS, {"h264": (("nosuchdec",), "gstreamer1.0-nosuch")}), self.assertRaisesRegex(
-            NotInstalled, sentence
-        ):
-            adapter_of(job).prepare(job, CLIP)
+        adapter_of(job).prepare(job, CLIP)  # the real one says that nothing is missing
+        with mock.patch.dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}"):
+            for said in (words, words.replace("decoder-video", "decoder-subpicture")):
+                program.write_text(f"#!/bin/sh\ncat <<'END'\n{said}END\n")
+                program.chmod(0o755)
+                if said != words:
+                    adapter_of(job).prepare(job, CLIP)
+                    continue
+                sentence = "^playbin's AV1 decoder is not installed; install it with `apt install gstreamer1.0-plugins-bad`$"
+                with self.assertRaisesRegex(NotInstalled, sentence):
+                    adapter_of(job).prepare(job, CLIP)
 
     @unittest.skipUnless(INSTALLED["vlc"], "vlc is not installed")
     def test_file_that_vlc_cannot_read_is_reported_in_one_sentence(self):

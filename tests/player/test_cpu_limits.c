@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Quotas of CPU time, read from made-up control groups, also while they change. Not covered: those of this machine; memory, which is
- * found in the same groups; what the player does about a change (test_allowance.c, tests/input/test_limits.py).
+ * Quotas of CPU time, and room for threads, read from made-up control groups, also while they change. Not covered: those of this
+ * machine; memory, which is found in the same groups; what the player does about a change (test_allowance.c,
+ * tests/input/test_limits.py).
  */
 #include "limits_watch.h"
 
@@ -112,6 +113,39 @@ START_TEST(group_of_a_container_is_the_root)
 }
 END_TEST
 
+START_TEST(outer_group_of_version_1_may_have_the_least_quota)
+{
+    put("membership", "3:cpu,cpuacct:/a/b\n");
+    put("root/cpu/a/cpu.cfs_quota_us", "50000\n");
+    put("root/cpu/a/cpu.cfs_period_us", "100000\n");
+    put("root/cpu/a/b/cpu.cfs_quota_us", "-1\n");
+    put("root/cpu/a/b/cpu.cfs_period_us", "100000\n");
+    ck_assert_double_eq(quota(), 0.5);
+}
+END_TEST
+
+START_TEST(group_with_the_least_room_for_threads_counts)
+{
+    const struct control_group_files files = {membership, root};
+    ck_assert_int_eq(control_groups_thread_room(&files), INT64_MAX);
+    put("membership", "0::/a/b\n");
+    put("root/a/pids.max", "max\n");
+    put("root/a/pids.current", "7\n");
+    ck_assert_int_eq(control_groups_thread_room(&files), INT64_MAX);
+    put("root/a/b/pids.max", "20\n");
+    put("root/a/b/pids.current", "5\n");
+    ck_assert_int_eq(control_groups_thread_room(&files), 15);
+    put("root/a/pids.max", "10\n");
+    ck_assert_int_eq(control_groups_thread_room(&files), 3);
+    put("root/a/pids.max", "2\n"); /* lowered below what runs */
+    ck_assert_int_eq(control_groups_thread_room(&files), 0);
+    put("membership", "8:pids:/x\n");
+    put("root/pids/x/pids.max", "9\n");
+    put("root/pids/x/pids.current", "1\n");
+    ck_assert_int_eq(control_groups_thread_room(&files), 8);
+}
+END_TEST
+
 START_TEST(other_controllers_are_not_asked)
 {
     put("membership", "5:cpuset:/q\n6:cpuacct:/q\n");
@@ -219,6 +253,8 @@ int main(void)
         &quota_of_version_1_is_divided_by_its_period,
         &group_with_the_least_quota_counts,
         &group_of_a_container_is_the_root,
+        &outer_group_of_version_1_may_have_the_least_quota,
+        &group_with_the_least_room_for_threads_counts,
         &other_controllers_are_not_asked,
         &cpus_are_those_of_the_thread,
         &watch_follows_quotas_that_change_appear_and_end,

@@ -97,6 +97,24 @@ START_TEST(large_pictures_leave_the_queue_room)
 }
 END_TEST
 
+START_TEST(auto_leaves_threads_for_the_rest_of_the_player)
+{
+    const struct threads_wish wish = parsed("auto");
+    struct threads_place place = {.cpus = 2, .quota_cpus = INFINITY};
+    static const struct {
+        int64_t room;
+        int count;
+    } cases[] = {{INT64_MAX, 7}, {100, 7}, {15, 7}, {14, 6}, {9, 1}, {8, 1}, {0, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        place.most = threads_wish_most(cases[i].room);
+        ck_assert_int_eq(threads_wish_count(&wish, &place), cases[i].count);
+        ck_assert_int_le(threads_wish_fit(&wish, &place, 0), cases[i].count);
+    }
+    const struct threads_wish seven = parsed("7");
+    ck_assert_int_eq(threads_wish_count(&seven, &place), 7);
+}
+END_TEST
+
 START_TEST(quota_counts_rounded_up)
 {
     ck_assert_int_eq(auto_with(4, 2), 2);
@@ -147,6 +165,7 @@ int main(void)
         auto_asks_for_a_fair_share_beside_other_programs,
         auto_is_one_more_than_the_cpus_where_threads_are_placed,
         large_pictures_leave_the_queue_room,
+        auto_leaves_threads_for_the_rest_of_the_player,
         quota_counts_rounded_up,
         auto_is_one_without_a_queue_and_under_a_reservation,
         several_threads_are_refused_there,

@@ -14,7 +14,6 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ...clips import clip_facts
 from ...errors import EXIT_SETUP, LabError, NotInstalled
 from ...machine.policy import Policy
 from ...paths import made_folder, require_installed
@@ -38,8 +37,11 @@ ELEMENTS = {
     "autovideosink": "gstreamer1.0-plugins-good",
     "avdec_h264": "gstreamer1.0-libav",
 }
-# The decoders of films that avdec_h264's package does not decode, one of which is enough, and the package of the first.
-DECODERS = {"av1": (("av1dec", "dav1ddec"), "gstreamer1.0-plugins-bad")}
+# It says what GStreamer lacks for a film, such as "(gstreamer|1.0|gst-discoverer-1.0|AV1 decoder|decoder-video/x-av1)".
+DISCOVER = "gst-discoverer-1.0"
+LACKING = re.compile(r"^ *\(gstreamer\|[^|]*\|[^|]*\|([^|]*)\|decoder-(?:video|audio)/", re.MULTILINE)
+# What the packages of ELEMENTS lack is there.
+MORE_PLUGINS = "gstreamer1.0-plugins-bad"
 # GStreamer looks at all its plugins when its list of them is missing. A user has the list, a home that is empty does not.
 FOLDER = "plugins"
 LIST_OF_PLUGINS = "gstreamer-registry.bin"
@@ -76,7 +78,7 @@ class PlaybinAdapter:
     def prepare(self, job: Job, clip: Path) -> Path:
         require_installed(PROGRAM, self.package)
         _require_elements()
-        _require_decoder(clip_facts(clip).codec)
+        _require_decoders(require_installed(DISCOVER, self.package), clip)
         start_s, length_s = extent(job)
         return clip if length_s is None else film_part(clip, start_s + length_s)
 
@@ -119,24 +121,21 @@ def _environment() -> dict[str, str]:
 
 def _require_elements() -> None:
     """Raises NotInstalled for an element that is missing, and brings GStreamer's list of its plugins up to date."""
+    ask = require_installed(ASK, "gstreamer1.0-tools")
     for element, package in ELEMENTS.items():
-        if not _has(element):
+        if _asked([ask, "--exists", element]).returncode:
             raise NotInstalled(f"playbin's {element}", package)
 
 
-def _require_decoder(codec: str) -> None:
-    """Raises NotInstalled if no decoder of this codec is installed."""
-    elements, package = DECODERS.get(codec, ((), ""))
-    if elements and not any(map(_has, elements)):
-        raise NotInstalled(f"playbin's {elements[0]}, which decodes {codec},", package)
+def _require_decoders(discover: str, clip: Path) -> None:
+    """Raises NotInstalled if GStreamer lacks something to read or decode the film. Its other errors are those of the play."""
+    if found := LACKING.search(_asked([discover, str(clip)]).stdout):
+        raise NotInstalled(f"playbin's {found[1]}", MORE_PLUGINS)
 
 
-def _has(element: str) -> bool:
-    """Returns whether GStreamer has the element."""
-    ask = require_installed(ASK, "gstreamer1.0-tools")
+def _asked(argv: list[str]) -> subprocess.CompletedProcess[str]:
     try:
-        asked = subprocess.run([ask, "--exists", element], env={**os.environ, **_environment()}, stdin=subprocess.DEVNULL,
-                               capture_output=True, timeout=ASKING_S, check=False)
+        return subprocess.run(argv, env={**os.environ, **_environment(), "LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, errors="replace", timeout=ASKING_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as cause:
-        raise LabError(f"{ask} does not answer ({cause}); try `{ask} {element}` by hand", EXIT_SETUP) from cause
-    return asked.returncode == 0
+        raise LabError(f"{argv[0]} does not answer ({cause}); try `{' '.join(argv)}` by hand", EXIT_SETUP) from cause
