@@ -10,6 +10,7 @@ import random
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from playing import NULL, PLAY, UNTIMED, Case, KeysCase, clip, main, play
@@ -134,6 +135,28 @@ class Record(Case):
         self.expect(play(*UNTIMED, "--length=1", f"--record={self.dir}/record", clip("progressive_cabac"),
                          preexec_fn=lambda: os.sched_setaffinity(0, one)), 0)
         self.assertEqual(self.record()[0]["decoding"]["threads_max"], 1)
+
+    def test_auto_starts_no_more_threads_than_a_control_group_allows(self):
+        group = self.group_of_threads(8)
+        self.expect(play(*NULL, "--length=0.5", f"--record={self.dir}/record", clip("progressive_cabac"),
+                         preexec_fn=lambda: (group / "cgroup.procs").write_text("0")), 0)
+        run, rows = self.record()
+        self.assertEqual(run["decoding"]["threads_max"], 1)
+        self.assertIn("shown", {row["verdict"] for row in rows})
+
+    def group_of_threads(self, most: int) -> Path:
+        """Makes a control group that allows so many threads. Skips the test where that is not possible."""
+        divided = Path("/sys/fs/cgroup/pids")
+        try:
+            group = Path(tempfile.mkdtemp(prefix="dlex-test-pids-", dir=divided if divided.is_dir() else divided.parent))
+        except OSError as cause:
+            self.skipTest(f"no control group can be made here: {cause}")
+        self.addCleanup(group.rmdir)
+        try:
+            (group / "pids.max").write_text(str(most))
+        except OSError as cause:
+            self.skipTest(f"control groups do not limit threads here: {cause}")
+        return group
 
     def test_cpu_time_of_pictures_is_that_of_their_threads(self):
         run, rows = self.record_of("--threads=3")
