@@ -204,6 +204,12 @@ class Names(unittest.TestCase):
         self.assertEqual(_work("read_thread", self.works_of("ffplay", threads="auto")).roles, DECODE)
         self.assertEqual(_work("read_thread", self.works_of("ffplay", threads=1)).roles, ())
 
+    def test_threads_of_libraries_are_known_in_every_player(self):
+        known = {"av:libdav1d:df0": DECODE, "dav1d-worker": DECODE, "llvmpipe-0": PRESENT}
+        for name, roles in known.items():
+            for player in self.SEEN:
+                self.assertEqual(_work(name, self.works_of(player)).roles, roles, (player, name))
+
     def test_names_of_tomorrows_versions_are_unknown(self):
         for name in ("mpv/vo-next", "mpv/next", "video", "vo2", "next", "mpv "):
             for player in self.SEEN:

@@ -23,11 +23,7 @@ NO_QUEUE = "0"
 AHEAD: Works = {
     "main": Work("presents", PRESENT),
     "decoder": Work("decodes", DECODE),
-    # Its codec threads (--threads): FFmpeg's frame threads, libdav1d's, and those that have no name of their own.
-    "av:*": Work("decodes", DECODE),
-    "dav1d*": Work("decodes", DECODE),
-    "codec": Work("decodes", DECODE),
-    "llvmpipe-*": Work("presents", PRESENT),  # OpenGL on the CPU (Mesa)
+    "codec": Work("decodes", DECODE),  # codec threads (--threads) that have no name of their own
     "dlex-play:*": Work("helps"),
     "feeder": Work("demuxes"),
     "sound": Work("decodes sound"),

@@ -40,8 +40,6 @@ THREADS: Works = {
     "SDLTimer": Work("keeps time"),
     "PulseHotplug": Work("sound"),
     "PulseMainloop": Work("sound"),  # Debian 13 (SDL 2.32)
-    "av:*": Work("decodes", DECODE),
-    "llvmpipe-*": Work("presents", PRESENT),  # OpenGL on the CPU (Mesa)
     "ffplay:*": Work("helps"),
     "ffplay": Work("helps"),
 }

@@ -29,7 +29,6 @@ BEGIN, END = "Starting playback...", "Exiting... (End of file)"
 THREADS: Works = {
     "main": Work("demuxes, decodes and presents", BOTH),
     "threaded-ml": Work("sound"),
-    "av:*": Work("decodes", DECODE),
     "mplayer": Work("decodes", DECODE),  # libavcodec's threads, which inherit the name of the thread that starts them
 }
 

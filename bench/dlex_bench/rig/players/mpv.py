@@ -42,10 +42,7 @@ THREADS: Works = {
     "opener": Work("opens the file"),
     "worker": Work("helps", PRESENT),  # may convert pictures
     "lua/*": Work("scripts"),
-    # OpenGL on the CPU (Mesa): the first ones draw.
-    "llvmpipe-*": Work("presents", PRESENT),
-    "mpv:*": Work("helps"),
-    "av:*": Work("decodes", DECODE),
+    "mpv:*": Work("helps"),  # Mesa's, beside those that draw
     # Other versions (Debian 12: mpv 0.35): the same threads under other names.
     "vdec": Work("decodes", DECODE),
     "adec": Work("decodes sound"),

@@ -57,7 +57,6 @@ THREADS: Works = {
     "main": Work("waits"),
     "multiqueue*:src": Work("decodes", DECODE),
     "*demux*:sink": Work("demuxes or decodes", DECODE),
-    "av:*": Work("decodes", DECODE),
     "vqueue*:src": Work("presents", PRESENT),
     "aqueue*:src": Work("sound"),
     "threaded-ml": Work("sound"),

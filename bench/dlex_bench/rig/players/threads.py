@@ -47,6 +47,12 @@ class Work:
 UNKNOWN = Work("unknown", BOTH)
 MAIN = "main"
 Works = Mapping[str, Work]
+# Threads that libraries start in every player: FFmpeg's frame threads, libdav1d's, and Mesa's, which draw OpenGL on the CPU.
+LIBRARIES: Works = {
+    "av:*": Work("decodes", DECODE),
+    "dav1d*": Work("decodes", DECODE),
+    "llvmpipe-*": Work("presents", PRESENT),
+}
 
 
 class Thread(Stored):
@@ -139,7 +145,7 @@ def looks_at(pid: int) -> dict[int, Look]:
 
 
 def work_of(tid: int, name: str, pid: int, works: Works) -> Work:
-    """Returns what a thread does. `works` has the works of the player `pid` by patterns of names."""
+    """Returns what a thread does. `works` has the works of the player `pid` by patterns of names, without those of libraries."""
     return works[MAIN] if tid == pid else _work(name, works)
 
 
@@ -182,4 +188,5 @@ def _stat(text: str) -> tuple[str, bool, float, int]:
 
 
 def _work(name: str, works: Works) -> Work:
-    return next((work for pattern, work in works.items() if fnmatchcase(name, pattern)), UNKNOWN)
+    known = (*works.items(), *LIBRARIES.items())
+    return next((work for pattern, work in known if fnmatchcase(name, pattern)), UNKNOWN)

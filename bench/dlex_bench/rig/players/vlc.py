@@ -17,7 +17,7 @@ from ...record import CpuTime, TimeOfPlaying
 from ..guest import guest
 from .player import extent, extra_options, log_of, never_played, one_reservation_is_too_few, unhappy_end
 from .status_line import OwnView, last_message
-from .threads import BOTH, DECODE, PRESENT, Work, Works
+from .threads import BOTH, Work, Works
 
 if TYPE_CHECKING:
     from ...agenda.job import Job
@@ -42,8 +42,6 @@ THREADS: Works = {
     "main": Work("starts the others", BOTH),
     "vlc": Work("demuxes, decodes or presents", BOTH),
     "threaded-ml": Work("sound"),
-    "av:*": Work("decodes", DECODE),
-    "llvmpipe-*": Work("presents", PRESENT),  # OpenGL on the CPU (Mesa)
     "vlc:*": Work("helps"),
 }
 
