@@ -45,8 +45,8 @@ class Locks(unittest.TestCase):
     def test_holder_is_named_after_any_number_of_requests(self):
         with only_measurement({self.NUMBER}):
             for _ in range(300):  # more than the backlog of a socket
-                told = self.refusal(self.NUMBER)
-        self.assertIn(f"process {os.getpid()}", told)
+                reason = self.refusal(self.NUMBER)
+        self.assertIn(f"process {os.getpid()}", reason)
 
     def test_waiting_process_gets_the_reason_once_and_the_lock_next(self):
         said = []

@@ -7,13 +7,13 @@ The affinity is changed, which needs no privileges, and the CPUs of a control gr
 import contextlib
 import os
 import subprocess
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
 from playing import NULL, PLAY, Case, clip, main, play
 from starting import await_limits_watch
+from temporary_group import make_group
 
 
 def set_affinity(process: int, cpus: set[int]) -> None:
@@ -24,22 +24,17 @@ def set_affinity(process: int, cpus: set[int]) -> None:
 
 
 def make_cpuset() -> Path:
-    """Makes a control group with all CPUs of the group above. Skips the test where that is not possible."""
+    """Makes a control group with all CPUs of the group above."""
     divided = Path("/sys/fs/cgroup/cpuset")
     root = divided if divided.is_dir() else divided.parent
-    try:
-        group = Path(tempfile.mkdtemp(prefix="dlex-test-cpuset-", dir=root))
-    except OSError as cause:
-        raise unittest.SkipTest(f"no control group can be made here: {cause}") from cause
-    try:
+
+    def set_up(group: Path) -> None:
         if root == divided:
             for name in ("cpuset.cpus", "cpuset.mems"):
                 (group / name).write_text((root / name).read_text())
         (group / "cpuset.cpus").read_text()
-    except OSError as cause:
-        group.rmdir()
-        raise unittest.SkipTest(f"control groups have no CPUs here: {cause}") from cause
-    return group
+
+    return make_group(root, "cpuset", set_up)
 
 
 class Limits(Case):

@@ -4,13 +4,12 @@
 Not covered: how well pictures are in time, which the laboratory measures.
 """
 import os
-import tempfile
 import time
-import unittest
 from pathlib import Path
 
 from playing import NULL, UNTIMED, KeysCase, clip, main, play, start, sums_of
 from starting import await_limits_watch
+from temporary_group import make_group
 
 LEFT, RIGHT, PAUSE = b"\x1b[D", b"\x1b[C", b" "
 PERIOD_US, QUOTA_US = 40000, 1500
@@ -24,21 +23,15 @@ def set_quota(group: Path, quota_us: int) -> None:
         (group / "cpu.max").write_text(f"{quota_us} {PERIOD_US}")
 
 
-def make_group() -> Path:
-    """Makes a control group with the quota. Skips the tests where that is not possible."""
+def make_group_with_quota() -> Path:
     root = DIVIDED if (DIVIDED / "cpu.cfs_quota_us").exists() or (DIVIDED / "cgroup.procs").exists() else UNIFIED
-    try:
-        group = Path(tempfile.mkdtemp(prefix="dlex-test-quota-", dir=root))
-    except OSError as cause:
-        raise unittest.SkipTest(f"no control group can be made here: {cause}") from cause
-    try:
+
+    def set_up(group: Path) -> None:
         if root == DIVIDED:
             (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
         set_quota(group, QUOTA_US)
-    except OSError as cause:
-        group.rmdir()
-        raise unittest.SkipTest(f"control groups have no quota here: {cause}") from cause
-    return group
+
+    return make_group(root, "quota", set_up)
 
 
 class Quota(KeysCase):
@@ -46,7 +39,7 @@ class Quota(KeysCase):
 
     def setUp(self):
         super().setUp()
-        group = make_group()
+        group = make_group_with_quota()
         self.addCleanup(group.rmdir)
         os.environ["DLEX_GROUP"] = str(group / "cgroup.procs")
         self.addCleanup(os.environ.pop, "DLEX_GROUP")
